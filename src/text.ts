@@ -93,3 +93,20 @@ export function csvCell(text: string): string {
 export function isoTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }
+
+/** Names of a list in a sentence. */
+const listedMax = 5
+
+/** Names in a sentence: `"a", "b" and 3 more`. */
+export function listed(names: readonly string[]): string {
+  const shown = names.slice(0, listedMax)
+  const more = names.length - shown.length
+  if (more > 0) return `${shown.join(', ')} and ${more} more`
+  const last = shown.at(-1) ?? ''
+  return shown.length < 2 ? last : `${shown.slice(0, -1).join(', ')} and ${last}`
+}
+
+/** `1 row`, `2 rows`. */
+export function many(amount: number, word: string): string {
+  return `${amount} ${word}${amount === 1 ? '' : 's'}`
+}

@@ -37,13 +37,13 @@ const layers = [
  */
 const weights: Readonly<Record<string, number>> = {
   access: 815,
-  app: 2695,
-  catalog: 1950,
-  cli: 9432,
-  columns: 1394,
-  control: 6907,
-  engine: 10134,
-  'files of src itself': 1832,
+  app: 2704,
+  catalog: 2051,
+  cli: 9431,
+  columns: 1416,
+  control: 6957,
+  engine: 10211,
+  'files of src itself': 1849,
   http: 3639,
   mail: 1658,
   'mailed-codes': 167,
@@ -54,7 +54,7 @@ const weights: Readonly<Record<string, number>> = {
   service: 3162,
   shop: 1125,
   'sign-in': 1150,
-  versions: 6447,
+  versions: 6694,
 }
 /** How far a folder may be below its number. */
 const slackMax = 20

@@ -62,6 +62,9 @@ export interface CatalogUpdates {
   readonly space: DiskSpace
 }
 
+/** So much is copied in a moment, and costs no disk worth naming. */
+const copyMaxBytes = 64e6
+
 /**
  * Opens the live catalog and the parts that keep it up to date.
  * @throws RegistryError when registry.yaml can't be read
@@ -88,8 +91,7 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
     ...(parts.onOpened && { onOpened: parts.onOpened }),
     versionsFolder,
     ...sources,
-    space,
-    clock,
+    ...{ space, copyMaxBytes, clock },
     sold: () => liveGrants(control, clock.now()),
   })
   const reloader: Reloader = new Reloader({

@@ -1,12 +1,12 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Dataset } from '../catalog/dataset.js'
 import type { LiveCatalog, Serving } from '../catalog/live/live-catalog.js'
-import type { UpdateResult } from '../catalog/live/update.js'
+import type { Force, UpdateResult } from '../catalog/live/update.js'
 import { Watcher } from '../catalog/live/watcher.js'
 import type { Clock } from '../clock.js'
 import type { AuditedAction } from '../control/audit.js'
 import { saveDatasetStates } from '../control/dataset-state.js'
-import type { DatasetState } from '../control/dataset-state.js'
+import type { ReportedState } from '../control/dataset-state.js'
 import { finishReload, returnReload, takeReload } from '../control/reload-requests.js'
 import type { ReloadRequest } from '../control/reload-requests.js'
 import { listOf } from '../registry/registry.js'
@@ -104,7 +104,7 @@ export class Reloader {
   }
 
   /** Applies the changes on the disk now; waits a while for a file that is being written. */
-  async reload(force = false): Promise<void> {
+  async reload(force: Force = false): Promise<void> {
     await Promise.all([this.#parts.objects.refresh(), this.#parts.live.readAgain()])
     for (let checks = 0; checks < settleChecksMax && !this.#isClosed; checks++) {
       if ((await this.#check(force)) !== 'unsettled') return
@@ -154,14 +154,14 @@ export class Reloader {
   }
 
   /** One check at a time. */
-  #check(force = false): Promise<UpdateResult> {
+  #check(force: Force = false): Promise<UpdateResult> {
     const check = this.#checking.then(() => this.#checkNow(force))
     this.#checking = check.catch(() => undefined)
     return check
   }
 
   /** Two checks prove that a file is complete only when time has passed between them. */
-  async #checkNow(force: boolean): Promise<UpdateResult> {
+  async #checkNow(force: Force): Promise<UpdateResult> {
     const { live, clock, later } = this.#parts
     const { now, monotonicMs } = clock
     const waitMs = this.#unsettledAt + settleMs - monotonicMs()
@@ -196,11 +196,11 @@ export class Reloader {
    * Tries until it succeeds: a finished request means that the saved states are its result. At a
    * stop, the request waits for the next server.
    */
-  async #carryOut({ id, force }: ReloadRequest): Promise<void> {
+  async #carryOut({ id, force, dataset }: ReloadRequest): Promise<void> {
     const { local, clock, logger } = this.#parts
     for (let tries = 1; !this.#isClosed; tries++) {
       try {
-        await this.reload(force)
+        await this.reload(force && (dataset ?? true))
         await finishReload(local, id, clock.now())
         return
       } catch (cause) {
@@ -217,7 +217,7 @@ export class Reloader {
     const { live, local, clock, packingOf, shareActions } = this.#parts
     const updatedAt = clock.now()
     const saved = new Map<string, SavedState>()
-    const changed: DatasetState[] = []
+    const changed: ReportedState[] = []
     for (const [name, dataset] of catalog.datasets) {
       const known = this.#saved.get(name)
       const [damage, packing] = [live.damageOf(name), packingOf(name)]
@@ -247,13 +247,14 @@ function objectPatterns({ datasets }: Registry): ReadonlySet<string> {
   return new Set([...datasets.values()].flatMap(({ files }) => listOf(files).filter(isObjectUrl)))
 }
 
-function stateOf({ name, version, reason, earlier }: Dataset) {
+function stateOf({ name, version, reason, warnings, earlier }: Dataset) {
   const status = !version ? 'unavailable' : reason === null ? 'serving' : 'stale'
   return {
     dataset: name,
     version: version?.id ?? null,
     status,
     reason,
+    warnings,
     rows: version?.rows ?? null,
     files: version?.files.length ?? null,
     earlier: earlier.length,
@@ -273,13 +274,16 @@ function logChanges(
   if (before && before.registryReason !== null && now.registryReason === null) {
     logger.info('registry served again: no longer refused')
   }
-  for (const [name, { version, reason }] of now.catalog.datasets) {
+  for (const [name, { version, reason, warnings }] of now.catalog.datasets) {
     const known = before?.catalog.datasets.get(name)
     if (version && version.id !== known?.version?.id) {
       const { id, rows, files } = version
       const replaced = known?.version?.id
       logger.info({ dataset: name, version: id, rows, files: files.length, replaced }, 'serving')
       onReload?.(name, 'served')
+    }
+    for (const warning of warnings.filter((each) => !known?.warnings.includes(each))) {
+      logger.warn({ dataset: name, version: version?.id, warning }, 'served with a warning')
     }
     if (known && known.reason !== null && reason === null) {
       logger.info({ dataset: name, version: version?.id }, 'served again: no longer refused')

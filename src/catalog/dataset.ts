@@ -54,6 +54,8 @@ export interface Dataset {
   readonly earlier: readonly EarlierVersion[]
   /** Why there is no version, or not the newest; shown to the owner, never to a caller. */
   readonly reason: string | null
+  /** What callers may misread in the version, for the owner. */
+  readonly warnings: readonly string[]
 }
 
 /** A superseded version under today's registry. */
@@ -99,6 +101,7 @@ export function registryDataset(name: string, entry: DatasetEntry): Dataset {
     version: null,
     earlier: [],
     reason: null,
+    warnings: [],
   })
 }
 

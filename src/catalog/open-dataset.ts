@@ -47,6 +47,8 @@ export interface OpenOptions {
   readonly objects?: ObjectSource | undefined
   /** What copies of files may take; left out = all. */
   readonly space?: DiskSpace
+  /** Up to so many bytes of a version are copied rather than linked. */
+  readonly copyMaxBytes?: number
   /** Left out = no table can be read. */
   readonly openTable?: OpenTable | undefined
   /** Ends the reading of a table. */

@@ -11,9 +11,31 @@ export function yearOf(column: Column, steps: bigint): bigint {
 }
 
 /** Days since 1970-01-01, UTC. */
-export function dayOf({ rules: { domain, shown } }: Column, steps: bigint): bigint {
+function dayOf(column: Column, steps: bigint): bigint {
+  return floorDivide(steps, stepsPerDay(column))
+}
+
+function stepsPerDay({ rules: { domain, shown } }: Column): bigint {
   const scale = domain.kind === 'grid' ? domain.scale : 0
-  return shown === 'date' ? steps : floorDivide(steps, secondsPerDay * 10n ** BigInt(scale))
+  return shown === 'date' ? 1n : secondsPerDay * 10n ** BigInt(scale)
+}
+
+/** How far ahead a day may lie. */
+const daysAheadMax = 400
+
+/**
+ * The newest value of a history column that can be right, in steps of its grid: next year, or a day
+ * not too far ahead. A greater one is a mistake of its writer.
+ */
+export function newestPossible(column: Column, nowMs: number): bigint {
+  if (column.rules.shown === 'integer') return BigInt(new Date(nowMs).getUTCFullYear() + 1)
+  const lastDay = BigInt(Math.floor(nowMs / msPerDay) + daysAheadMax)
+  return (lastDay + 1n) * stepsPerDay(column) - 1n
+}
+
+/** Whether a value of a history column is greater than any that can be right. */
+export function isAhead(column: Column, steps: bigint, nowMs: number): boolean {
+  return steps > newestPossible(column, nowMs)
 }
 
 /** A value of a history column as `2025` or `2025-03-31`; null if no calendar has it. */

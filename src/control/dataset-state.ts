@@ -16,6 +16,10 @@ export interface DatasetState {
   readonly status: DatasetStatus
   /** The reason for another status than `serving`, for the operator. */
   readonly reason: string | null
+  /** Since when it is the same, in ms since the epoch; null without one. */
+  readonly reasonSince: number | null
+  /** What callers may misread in the served version, for the operator. */
+  readonly warnings: readonly string[]
   readonly rows: number | null
   readonly files: number | null
   /** How the versions folder holds the files: linked, copied or packed; null = no version. */
@@ -29,6 +33,9 @@ export interface DatasetState {
   /** Ms since the epoch. */
   readonly updatedAt: number
 }
+
+/** A state as the server reports it: since when comes from the states before. */
+export type ReportedState = Omit<DatasetState, 'reasonSince'>
 
 /** The server's last verdict on its registry. */
 export interface RegistryState {
@@ -46,7 +53,7 @@ export interface RegistryState {
 export async function saveDatasetStates(
   store: ControlStore,
   names: readonly string[],
-  changed: readonly DatasetState[],
+  changed: readonly ReportedState[],
   registry: RegistryState,
 ): Promise<readonly AuditedAction[]> {
   return await store.write(async (tx) => {
@@ -57,7 +64,8 @@ export async function saveDatasetStates(
     for (const dataset of removed) {
       await tx.run('DELETE FROM dataset_state WHERE dataset = @dataset', { dataset })
     }
-    for (const state of changed) await saveState(tx, state)
+    const states = changed.map((state) => withSince(state, before.get(state.dataset)))
+    for (const state of states) await saveState(tx, state)
     const { reason, updatedAt: now } = registry
     await tx.run(
       `INSERT INTO registry_state (id, reason, updated_at) VALUES (1, @reason, @now)
@@ -67,7 +75,7 @@ export async function saveDatasetStates(
     const refused = reason === null || reason === wasRefused ? [] : [reason]
     const actions: readonly AuditedAction[] = [
       ...removed.map((subject) => ({ action: 'dataset.removed', subject, now }) as const),
-      ...changed.flatMap((state) => transitions(before.get(state.dataset), state)),
+      ...states.flatMap((state) => transitions(before.get(state.dataset), state)),
       ...refused.map((found) => refusalOf(found, now)),
     ]
     for (const action of actions) await recordAction(tx, action)
@@ -75,18 +83,27 @@ export async function saveDatasetStates(
   })
 }
 
+function withSince(state: ReportedState, before: DatasetState | undefined): DatasetState {
+  const { reason, updatedAt } = state
+  if (reason === null) return { ...state, reasonSince: null }
+  const isSame = before?.reason === reason
+  return { ...state, reasonSince: (isSame ? before.reasonSince : null) ?? updatedAt }
+}
+
 async function saveState(store: ControlStore, state: DatasetState): Promise<void> {
   await store.run(
-    `INSERT INTO dataset_state (dataset, version, status, reason, rows, files,
-       stored, packing, disk_bytes, earlier, updated_at)
-     VALUES (@dataset, @version, @status, @reason, @rows, @files, @stored, @packing,
-       @diskBytes, @earlier, @updatedAt)
+    `INSERT INTO dataset_state (dataset, version, status, reason, reason_since, warnings, rows,
+       files, stored, packing, disk_bytes, earlier, updated_at)
+     VALUES (@dataset, @version, @status, @reason, @reasonSince, @warnings, @rows, @files, @stored,
+       @packing, @diskBytes, @earlier, @updatedAt)
      ON CONFLICT (dataset) DO UPDATE SET version = excluded.version,
-       status = excluded.status, reason = excluded.reason, rows = excluded.rows,
-       files = excluded.files, stored = excluded.stored, packing = excluded.packing,
+       status = excluded.status, reason = excluded.reason,
+       reason_since = excluded.reason_since, warnings = excluded.warnings,
+       rows = excluded.rows, files = excluded.files,
+       stored = excluded.stored, packing = excluded.packing,
        disk_bytes = excluded.disk_bytes, earlier = excluded.earlier,
        updated_at = excluded.updated_at`,
-    { ...state },
+    { ...state, warnings: JSON.stringify(state.warnings) },
   )
 }
 
@@ -116,12 +133,14 @@ const troubles = {
 } as const
 
 /** The states that the server saved last, by dataset name; empty before its first start. */
-export function listDatasetStates(store: ControlStore): Promise<DatasetState[]> {
-  return store.all<DatasetState>(
-    `SELECT dataset, version, status, reason, rows, files, stored, packing,
-       disk_bytes AS diskBytes, earlier, updated_at AS updatedAt
+export async function listDatasetStates(store: ControlStore): Promise<DatasetState[]> {
+  const rows = await store.all<Omit<DatasetState, 'warnings'> & { readonly warnings: string }>(
+    `SELECT dataset, version, status, reason, reason_since AS reasonSince, warnings, rows, files,
+       stored, packing, disk_bytes AS diskBytes, earlier, updated_at AS updatedAt
      FROM dataset_state ORDER BY dataset`,
   )
+  // What `saveState` wrote.
+  return rows.map((row) => ({ ...row, warnings: JSON.parse(row.warnings) as readonly string[] }))
 }
 
 /** The registry state that the server saved last; undefined before its first start. */

@@ -6,25 +6,42 @@ export interface ReloadRequest {
   readonly id: number
   /** Apply changes that are refused otherwise. */
   readonly force: boolean
+  /** The one dataset that `force` is for; null = everything. */
+  readonly dataset: string | null
 }
 
 const keptMax = 100
 
 /** Stores a request and returns its id, for `reloadProgress`. */
-export function requestReload(store: ControlStore, force: boolean, now: number): Promise<number> {
+export function requestReload(
+  store: ControlStore,
+  request: Omit<ReloadRequest, 'id'>,
+  now: number,
+): Promise<number> {
   return store.write(async (tx) => {
     await tx.run('DELETE FROM reloads WHERE id <= (SELECT max(id) FROM reloads) - @keptMax', {
       keptMax,
     })
     const [row] = await tx.all<{ id: number }>(
-      'INSERT INTO reloads (force, requested_at) VALUES (@force, @now) RETURNING id',
-      { force: force ? 1 : 0, now },
+      `INSERT INTO reloads (force, dataset, requested_at) VALUES (@force, @dataset, @now)
+       RETURNING id`,
+      { force: request.force ? 1 : 0, dataset: request.dataset, now },
     )
     if (!row) throw new RangeError('an insert returned no row')
     const subject = `reload ${row.id}`
-    await recordAction(tx, { action: 'reload.requested', subject, details: { force }, now })
+    await recordAction(tx, {
+      action: 'reload.requested',
+      subject,
+      details: detailsOf(request),
+      now,
+    })
     return row.id
   })
+}
+
+/** The details of a request in the audit trail. */
+export function detailsOf({ force, dataset }: Omit<ReloadRequest, 'id'>) {
+  return { force, ...(dataset !== null && { dataset }) }
 }
 
 /** Takes the oldest waiting request; `undefined` if none waits. */
@@ -36,12 +53,12 @@ export async function takeReload(
   // Reading first takes no lock; there is nearly never a request.
   if ((await store.all(waiting)).length === 0) return undefined
   const [taken] = await store.write((tx) =>
-    tx.all<{ id: number; force: number }>(
-      `UPDATE reloads SET taken_at = @now WHERE id = (${waiting}) RETURNING id, force`,
+    tx.all<{ id: number; force: number; dataset: string | null }>(
+      `UPDATE reloads SET taken_at = @now WHERE id = (${waiting}) RETURNING id, force, dataset`,
       { now },
     ),
   )
-  return taken && { id: taken.id, force: taken.force === 1 }
+  return taken && { ...taken, force: taken.force === 1 }
 }
 
 /** Marks a request as done; the dataset states hold the result. */

@@ -147,7 +147,7 @@ function anyWithin(ascending: readonly Value[]): (bounds: Bounds) => boolean {
 }
 
 /** The engine's order of two values of one column; texts compare by UTF-8 bytes. */
-function compareValues(left: Value, right: Value): number {
+export function compareValues(left: Value, right: Value): number {
   if (typeof left === 'string' && typeof right === 'string') return compareText(left, right)
   return left < right ? -1 : left > right ? 1 : 0
 }

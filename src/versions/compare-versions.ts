@@ -1,13 +1,16 @@
 import type { Column } from '../columns/column.js'
 import { typeText } from '../columns/data-type.js'
-import { dayOf, historyText } from '../columns/history-value.js'
+import { historyText, isAhead } from '../columns/history-value.js'
 import { quoted } from '../text.js'
 import type { DataFile, Version } from './version.js'
 
 /** How a version differs from the one that it replaces, so that its owner must agree. */
 export interface Difference {
-  /** `breaks`: callers lose columns or types; `shrinks`: rows; `future`: a value is too new. */
-  readonly kind: 'breaks' | 'shrinks' | 'future'
+  /**
+   * `breaks`: callers lose columns or types; `shrinks`: rows; `repeats`: rows share a key;
+   * `future`: a value is too new.
+   */
+  readonly kind: 'breaks' | 'shrinks' | 'repeats' | 'future'
   /** With its figures. */
   readonly message: string
 }
@@ -18,10 +21,6 @@ export interface CompareOptions {
   readonly shrinkMaxPercent: number
   readonly nowMs: number
 }
-
-const dayMs = 86_400_000
-/** How far ahead a day may lie. */
-const daysAheadMax = 400
 
 /** What a delivery changes for callers, in the whole and in each file that it replaces. */
 export function compareVersions(
@@ -70,15 +69,21 @@ function replacedFiles(
 
 /** Whether two versions were made from files of the same content, in any form. */
 export function haveSameRows(served: Version, next: Version): boolean {
-  const contents = [served, next].map((version) =>
-    droppedFiles(version).map(({ hash, below }) => `${hash} ${below}`),
-  )
-  const [before = [], after = []] = contents
-  return before.length > 0 && before.join('\n') === after.join('\n')
+  return served.rows > 0 && contentOf(served) === contentOf(next)
+}
+
+/** Equal for versions of the same files, in any form, with the same key and history. */
+export function rowsIdentity(version: Version): string {
+  const columns = [...version.key, version.history].map((column) => column?.source)
+  return JSON.stringify([contentOf(version), columns])
+}
+
+function contentOf(version: Version): string {
+  return JSON.stringify(droppedFiles(version).map(({ hash, below }) => [hash, below]))
 }
 
 /** The files as they were dropped. */
-function droppedFiles({ files, dropped, table }: Version): readonly DataFile[] {
+export function droppedFiles({ files, dropped, table }: Version): readonly DataFile[] {
   if (table) return []
   return dropped.length > 0 ? dropped : files
 }
@@ -162,10 +167,4 @@ function futureValue(
   const [was, is] = [historyText(history, before), historyText(history, newest)]
   const name = quoted(history.name)
   return [{ kind: 'future', message: `the newest value of ${name} went from ${was} to ${is}` }]
-}
-
-/** A year after the next one, or a day too far ahead, is a mistake of its writer. */
-function isAhead(column: Column, value: bigint, nowMs: number): boolean {
-  if (column.rules.shown === 'integer') return value > BigInt(new Date(nowMs).getUTCFullYear() + 1)
-  return dayOf(column, value) > BigInt(Math.floor(nowMs / dayMs) + daysAheadMax)
 }

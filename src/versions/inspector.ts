@@ -48,8 +48,6 @@ export interface InspectedColumn {
   readonly notFiniteRows: number | null
   /** Values that a double can't hold; null if none is known. */
   readonly rounded: RoundedValues | null
-  /** The files hold finer fractions of a second than the engine reads. */
-  readonly cutsNanoseconds: boolean
 }
 
 interface RoundedValues {
@@ -61,6 +59,8 @@ interface RoundedValues {
 export interface InspectedKey {
   /** Rows that share their key with another row. */
   readonly sharingRows: number
+  /** Those of a key that each file has once at most, by what is known of their files. */
+  readonly betweenFilesRows: number
   /** The key that most rows share, one text per key column; null if none is shared. */
   readonly example: { readonly values: readonly (string | null)[]; readonly rows: number } | null
   /** For each key column, the number of rows without a value. */

@@ -33,9 +33,16 @@ export interface FileColumn {
   readonly type: DataType
   /** The file can't hold an empty value here. */
   readonly required: boolean
-  /** The engine must not use the file's own bounds: they may be in another order of values. */
-  readonly hasOldStatistics?: true
+  /** What is to be known of its values; left out = nothing. */
+  readonly marks?: readonly ColumnMark[]
 }
+
+/**
+ * `old statistics`: the engine must not use the file's own bounds, which may be in another order of
+ * values. `cut nanoseconds`: it reads times to the microsecond only. `old calendar`: early days or
+ * times are in the calendar of Spark and Hive before 2020, and read as others.
+ */
+export type ColumnMark = 'old statistics' | 'cut nanoseconds' | 'old calendar'
 
 /** The smallest and largest value that is not empty, as a filter writes them. */
 export interface TextBounds {

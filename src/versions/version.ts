@@ -3,6 +3,7 @@ import type { Column } from '../columns/column.js'
 import type { DataType } from '../columns/data-type.js'
 import type { Value } from '../columns/filter-value.js'
 import type { Partition } from './files/partition.js'
+import type { ColumnMark } from './opener.js'
 import type { RemoteTable } from './remote-table.js'
 
 /** The smallest and largest value of a column in one file. */
@@ -30,9 +31,9 @@ export interface DataFile extends StoredFile {
   readonly rows: number
   /** The columns in this file, with their types there. */
   readonly types: ReadonlyMap<string, DataType>
-  /** Columns by whose statistics in this file the engine must leave no row out. */
-  readonly oldStatistics: ReadonlySet<string>
-  /** Equal for files with the same columns, types and such statistics. */
+  /** What is to be known of columns in this file. */
+  readonly marks: ReadonlyMap<string, readonly ColumnMark[]>
+  /** Equal for files with the same columns, types and marks. */
   readonly layout: string
   /** The columns in its path; every file of the version has the same ones. */
   readonly partition: Partition

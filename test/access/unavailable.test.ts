@@ -43,7 +43,8 @@ async function damagedFolder(t: Test, names: readonly string[]): Promise<string>
 }
 
 function startOver(t: Test, folder: string): Promise<World> {
-  const settings = { registry: join(folder, 'registry.yaml') }
+  // With a limit small files are linked too, so that a test can damage what is served.
+  const settings = { registry: join(folder, 'registry.yaml'), diskLimit: '1GB' }
   return startWorld(t, { files: {}, registry: '', settings })
 }
 

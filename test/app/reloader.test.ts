@@ -31,7 +31,7 @@ async function askInVain(t: Test) {
   await control.run('ALTER TABLE grants RENAME TO unreadable')
   const path = join(world.folder, 'registry.yaml')
   writeFileSync(path, readFileSync(path, 'utf8').replace('Things', 'More things'))
-  const id = await requestReload(control, false, world.clock.ms)
+  const id = await requestReload(control, { force: false, dataset: null }, world.clock.ms)
   await logged(world, 'reload failed; it is tried again')
   return { world, control, id }
 }

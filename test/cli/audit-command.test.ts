@@ -220,7 +220,7 @@ await t.test('a forced reload and what it was about can be found', async (t) => 
     ...machine,
     actor: 'ivan',
   })
-  await requestReload(control, true, cli.clock.ms)
+  await requestReload(control, { force: true, dataset: null }, cli.clock.ms)
   await control.close()
   t.match(await audit(cli, '--subject', 'reload 1'), [
     { actor: 'ivan', action: 'reload.requested', details: { force: true } },

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 import t from 'tap'
 import { listActions, recordAction } from '../../src/control/audit.js'
 import { saveDatasetStates } from '../../src/control/dataset-state.js'
-import type { DatasetState } from '../../src/control/dataset-state.js'
+import type { ReportedState } from '../../src/control/dataset-state.js'
 import { endAttempt, queueLetter, takeLetter } from '../../src/control/letters.js'
 import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import type { ControlStore } from '../../src/control/store/store.js'
@@ -167,7 +167,7 @@ await t.test('a token in the answer of a mail server is left out', async (t) => 
   t.end()
 })
 
-const things: DatasetState = {
+const things: ReportedState = {
   dataset: 'things',
   version: 'v1',
   status: 'serving',
@@ -176,6 +176,7 @@ const things: DatasetState = {
   files: 1,
   stored: 'linked',
   packing: null,
+  warnings: [],
   diskBytes: 0,
   earlier: 0,
   updatedAt: noon,
@@ -183,7 +184,7 @@ const things: DatasetState = {
 
 await t.test('what a server serves is recorded once, also across its restarts', async (t) => {
   const store = openStore(t)
-  const save = (names: readonly string[], changes: Partial<DatasetState>, reason: string | null) =>
+  const save = (names: readonly string[], changes: Partial<ReportedState>, reason: string | null) =>
     saveDatasetStates(store, names, names.length > 0 ? [{ ...things, ...changes }] : [], {
       reason,
       updatedAt: noon,

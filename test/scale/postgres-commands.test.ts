@@ -137,7 +137,7 @@ async function reported(t: Test, cli: Shared, name: string): Promise<SqliteStore
   const store = SqliteStore.open(inState(cli, name), machine)
   t.teardown(() => store.close())
   const state = { version: 'v1', reason: null, rows: 40, files: 2, stored: 'linked', packing: null }
-  const size = { diskBytes: 0, earlier: 0, updatedAt: cli.clock.ms }
+  const size = { warnings: [], diskBytes: 0, earlier: 0, updatedAt: cli.clock.ms }
   const datasets = ['financials', 'procurement'].map((dataset) => {
     return { dataset, status: 'serving' as const, ...state, ...size }
   })

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { listActions, recordAction } from '../../src/control/audit.js'
 import { makeConnection } from '../../src/control/connections/make-connection.js'
 import { saveDatasetStates } from '../../src/control/dataset-state.js'
-import type { DatasetState } from '../../src/control/dataset-state.js'
+import type { ReportedState } from '../../src/control/dataset-state.js'
 import { findKey, keyOf } from '../../src/control/keys.js'
 import { listLetters, queueLetter } from '../../src/control/letters.js'
 import { createCodeId, insertCode } from '../../src/control/mailed-codes/email-codes.js'
@@ -63,10 +63,18 @@ async function fill(store: ControlStore): Promise<{ token: string; subscriptionI
   const asked = { ...agent, codeChallenge: 'x', now: noon }
   await makeConnection(store, { ...asked, owner: { subscriptionId, tokenId } })
   await makeConnection(store, { ...asked, owner: { demoHash: bytes } })
-  await requestReload(store, true, noon)
-  const state: DatasetState = {
+  await requestReload(store, { force: true, dataset: null }, noon)
+  const state: ReportedState = {
     ...{ dataset: 'financials', version: 'v1', status: 'serving' as const, reason: null, rows: 1 },
-    ...{ files: 1, stored: null, packing: null, diskBytes: 2 ** 52, earlier: 0, updatedAt: noon },
+    ...{
+      files: 1,
+      stored: null,
+      packing: null,
+      warnings: [],
+      diskBytes: 2 ** 52,
+      earlier: 0,
+      updatedAt: noon,
+    },
   }
   await saveDatasetStates(store, ['financials'], [state], { reason: null, updatedAt: noon })
   return { token, subscriptionId }

@@ -202,7 +202,7 @@ function versionOver(
     rows: rows[index] ?? 0,
     types: new Map(columns.map(({ source, type }) => [source, type])),
     below: '',
-    oldStatistics: new Set<string>(),
+    marks: new Map<string, never>(),
     layout: '',
     partition: new Map(),
     bounds: each,

@@ -20,6 +20,7 @@ import { strongest } from './update.js'
 import type {
   DatasetDefinition,
   LiveDatasetOptions,
+  Force,
   UpdateOptions,
   UpdateResult,
 } from './update.js'
@@ -30,6 +31,8 @@ export interface LiveCatalogOptions extends LiveDatasetOptions, LiveRegistryOpti
   /** Called while `open` opens datasets: how many are, of how many. */
   readonly onOpened?: (opened: number, datasets: number) => void
 }
+
+type UpdateAllOptions = Omit<UpdateOptions, 'force'> & { readonly force: Force }
 
 /** Datasets that a start opens at the same time; a running server leaves the cores to queries. */
 const atOnceAtStart = 4
@@ -103,7 +106,7 @@ export class LiveCatalog {
    * subscriptions lose plans, columns or rows. A failure becomes a reason in `serving`.
    * @throws if the sold plans can't be read; the next update tries again
    */
-  update(force = false): Promise<UpdateResult> {
+  update(force: Force = false): Promise<UpdateResult> {
     return this.#inTurn(async () => {
       const { monotonicMs } = this.#options.clock
       const start = monotonicMs()
@@ -195,9 +198,9 @@ export class LiveCatalog {
     return result
   }
 
-  async #update(force: boolean): Promise<UpdateResult> {
+  async #update(force: Force): Promise<UpdateResult> {
     const { lost } = this.#registry
-    const followed = await this.#registry.update(force)
+    const followed = await this.#registry.update(force === true)
     if (followed === 'changed') this.#show()
     const updated = await this.#updateAll({ isFirst: false, force })
     // A dataset that is back in the registry is not opened again, so `#updateAll` did not show it.
@@ -206,8 +209,7 @@ export class LiveCatalog {
     return strongest([followed, updated])
   }
 
-  async #updateAll(options: UpdateOptions): Promise<UpdateResult> {
-    const { isFirst } = options
+  async #updateAll({ isFirst, force }: UpdateAllOptions): Promise<UpdateResult> {
     const { registry } = this.#registry
     const { onOpened = () => undefined } = isFirst ? this.#options : {}
     let opened = 0
@@ -215,7 +217,8 @@ export class LiveCatalog {
     const update = async ([name, entry]: readonly [string, DatasetEntry]) => {
       const known = sourceFor(this.#datasets.get(name), entry)
       const dataset = known ?? (await this.#addDataset(name, { registry, entry }))
-      const result = await dataset.update({ registry, entry }, options)
+      const isForced = force === true || force === name
+      const result = await dataset.update({ registry, entry }, { isFirst, force: isForced })
       onOpened(++opened, registry.datasets.size)
       const shown = this.#serving.catalog.datasets.get(name)
       if (!isFirst && listed(dataset) !== shown) this.#show()

@@ -17,16 +17,12 @@ import { isSameOnDisk } from '../../versions/version.js'
 import type { Version } from '../../versions/version.js'
 import { earlierVersion, narrowedDataset, registryDataset } from '../dataset.js'
 import type { Dataset } from '../dataset.js'
+import { DeliveryReview } from '../delivery-review.js'
 import { copyOf, joinDataset, openDataset, reasonOf } from '../open-dataset.js'
-import { filesLossReason } from './data-loss.js'
 import { PendingPack } from './pending-pack.js'
 import { UpdateAttempts } from './update-attempts.js'
-import type {
-  DatasetDefinition,
-  LiveDatasetOptions,
-  UpdateOptions,
-  UpdateResult,
-} from './update.js'
+import type { DatasetDefinition, LiveDatasetOptions } from './update.js'
+import type { UpdateOptions, UpdateResult } from './update.js'
 
 /**
  * One dataset of a running server: the served version, the earlier ones that walks may still use,
@@ -39,6 +35,7 @@ export class LiveDataset {
   readonly #known = new KnownFiles()
   readonly #earlier = new SupersededVersions()
   readonly #damage = new DamageState()
+  readonly #review: DeliveryReview
   /** Folders whose files crashed the engine. */
   readonly #broken = new Set<string>()
   /** When its files are opened. */
@@ -47,12 +44,15 @@ export class LiveDataset {
   readonly pendingPack = new PendingPack()
   #definition: DatasetDefinition
   #dataset: Dataset
+  /** What was served last; its files may be gone. */
+  #last: Version | null = null
   #content: Content | null = null
   #sourceFolders: readonly string[] = []
 
   constructor(name: string, definition: DatasetDefinition, options: LiveDatasetOptions) {
     this.#name = name
     this.#options = options
+    this.#review = new DeliveryReview(options)
     this.#folders = new VersionFolders(join(options.versionsFolder, name), options.checks)
     this.#definition = definition
     this.#dataset = registryDataset(name, definition.entry)
@@ -77,7 +77,7 @@ export class LiveDataset {
   async restore(): Promise<void> {
     const now = this.#options.clock.now()
     const found = await this.#folders.readAll()
-    for (const { content } of found) this.#known.addManifest(content)
+    for (const { content, isCurrent } of found) this.#known.addManifest({ ...content, isCurrent })
     const current = found.findLast(({ supersededAt }) => supersededAt === null)
     // Kept even if the registry does not fit it now, because a later one may.
     if (current) this.#content = current.content
@@ -85,7 +85,7 @@ export class LiveDataset {
       const dataset = await this.#join(content)
       if (!dataset?.version) continue
       const earlier = { version: dataset.version, folders: foldersOf(content) }
-      if (content === current?.content) this.#dataset = dataset
+      if (content === current?.content) [this.#dataset, this.#last] = [dataset, dataset.version]
       else this.#earlier.add({ ...earlier, supersededAt: supersededAt ?? now })
     }
     this.#earlier.expire(now, this.#definition.entry)
@@ -167,11 +167,10 @@ export class LiveDataset {
       this.#content = { ...content, dropped: null }
       this.attempts.reset()
     }
-    const { version } = this.#dataset
     this.#earlier.remove((each) => withoutFile(each, file) === null)
     this.#earlier.map((each) => withoutFile(each, file) ?? each)
-    const next = version && withoutFile(version, file)
-    this.#dataset = this.#withEarlier({ ...this.#dataset, version: next })
+    const version = this.#dataset.version && withoutFile(this.#dataset.version, file)
+    this.#dataset = this.#withEarlier({ ...this.#dataset, version })
     return lost
   }
 
@@ -226,9 +225,9 @@ export class LiveDataset {
     if (content.folder !== null && this.#broken.has(content.folder)) {
       return this.#refuse('these files crash the query engine; replace them')
     }
-    const [{ version: served }, { entry }] = [this.#dataset, this.#definition]
-    const next = dataset.version
-    const reason = force ? null : await filesLossReason(served, next, entry, this.#options)
+    const served = force ? null : this.#last
+    const { entry } = this.#definition
+    const reason = await this.#review.reasonAgainst(served, dataset.version, entry)
     if (reason !== null) return this.#refuse(reason)
     await this.#serve(dataset, content)
   }
@@ -249,14 +248,14 @@ export class LiveDataset {
   }
 
   async #serve(dataset: Dataset, content: Content): Promise<void> {
-    const folders = foldersOf(this.#content)
-    const supersededAt = this.#options.clock.now()
+    const [folders, supersededAt] = [foldersOf(this.#content), this.#options.clock.now()]
     await this.#folders.recordServed(content, this.#content, supersededAt)
     // Found damaged in the meantime: the next update publishes it again.
     if (this.#damage.isIn(content)) return
     const { version } = this.#dataset
     this.#earlier.replace(version && { version, folders, supersededAt }, dataset.version?.id)
     this.#content = content
+    this.#last = dataset.version
     this.#dataset = this.#withEarlier(dataset)
     const copy = copyOf(this.#folders.parent, this.#definition.entry, content)
     const isWanted = this.#definition.entry.pack === 'auto' || this.#damage.isCopy(copy)
@@ -276,7 +275,8 @@ export class LiveDataset {
     const earlier = this.#earlier.versions.map((version) =>
       earlierVersion(version, this.#name, registry, entry),
     )
-    return Object.freeze({ ...dataset, earlier })
+    const warnings = this.#review.warningsOf(dataset.version).map(({ message }) => message)
+    return Object.freeze({ ...dataset, earlier, warnings })
   }
 
   /** The folders that stay, and the earlier versions with theirs. */

@@ -7,7 +7,7 @@ import { narrowedDataset, registryDataset } from '../dataset.js'
 import type { Dataset } from '../dataset.js'
 import { openDataset } from '../open-dataset.js'
 import type { OpenedDataset } from '../open-dataset.js'
-import { lossReason } from './data-loss.js'
+import { lossReason } from '../delivery-review.js'
 import type { LiveDataset } from './live-dataset.js'
 import { PendingPack } from './pending-pack.js'
 import type {

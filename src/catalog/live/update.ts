@@ -31,6 +31,8 @@ export interface LiveDatasetOptions {
   readonly objects?: ObjectSource
   /** What may be written to the disk; left out = no limit. */
   readonly space?: DiskSpace
+  /** Up to so many bytes of a version are copied rather than linked; left out = 0. */
+  readonly copyMaxBytes?: number
   /** Left out = no table can be read. */
   readonly tables?: TablesOptions
   readonly clock: Clock
@@ -51,6 +53,9 @@ export interface UpdateOptions {
   /** Accepts lost columns and rows, and the present content of damaged files. */
   readonly force: boolean
 }
+
+/** Accepts what is refused otherwise: true = everywhere; a name = of this dataset. */
+export type Force = boolean | string
 
 /** The result of several updates. */
 export function strongest(results: readonly UpdateResult[]): UpdateResult {

@@ -1,8 +1,12 @@
 import type { Command } from 'commander'
 import { readRegistry, versionsFolderOf } from '../../catalog.js'
+import { DeliveryReview } from '../../catalog/delivery-review.js'
+import { servedVersion } from '../../catalog/served-version.js'
 import { liveGrants } from '../../control/grants.js'
+import { hashFile } from '../../versions/hash-file.js'
 import type { InspectProgress } from '../../versions/inspector.js'
 import { tableName } from '../../versions/remote-table.js'
+import { FileChecks } from '../../versions/store/file-checks.js'
 import type { Version } from '../../versions/version.js'
 import { addCommand, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
@@ -10,6 +14,7 @@ import { commandObjects } from '../command-objects.js'
 import type { CliParts, Output } from '../parts.js'
 import { amountOf, printJson, printLines } from '../print.js'
 import { progressReport } from '../progress-bar.js'
+import { findDataset } from '../read-registry.js'
 import { readStore } from '../state.js'
 import { checkDataset, missingDatasetChecks } from './dataset-verdict.js'
 import type { DatasetCheck } from './dataset-verdict.js'
@@ -48,7 +53,10 @@ async function check(parts: CliParts, name: string | undefined, flags: Flags): P
   const nowMs = parts.clock.now()
   const sold = (await readStore(parts, config.state, (store) => liveGrants(store, nowMs))) ?? []
   const deep = flags['deep'] === true
-  const context = { registry, sold, deep, nowMs }
+  const context = { registry, sold, deep }
+  const inspectFiles = parts.inspectFiles(config.memoryLimit)
+  const checks = new FileChecks(hashFile, parts.clock)
+  const versionsFolder = versionsFolderOf(config.state)
   const examined: ExaminedDataset[] = []
   const openFiles = parts.openFiles(config.memoryLimit)
   const objects = commandObjects(parts, config.state, flags.json === true)
@@ -65,26 +73,31 @@ async function check(parts: CliParts, name: string | undefined, flags: Flags): P
     const report = (rows: InspectProgress) => {
       progress.report({ what: each, ...rows })
     }
-    const examine = (signal: AbortSignal) =>
+    const examine = async (signal: AbortSignal) =>
       examineDataset(opened, {
+        delivery: {
+          review: new DeliveryReview({ clock: parts.clock, inspectFiles }),
+          entry: findDataset(registry, each),
+          served: await servedVersion(each, registry, versionsFolder, checks),
+        },
         deep,
-        inspectFiles: parts.inspectFiles(config.memoryLimit),
+        inspectFiles,
         measureGain: parts.measureGain(config.memoryLimit),
-        ...(deep && { versionsFolder: versionsFolderOf(config.state) }),
+        ...(deep && { versionsFolder }),
         signal,
         report,
       })
     examined.push(await parts.untilInterrupted(examine).finally(progress.end))
   }
-  const checks = examined.map((each) => ({
+  const verdicts = examined.map((each) => ({
     ...checkDataset(each, context),
     version: each.dataset.version,
   }))
   const missing = name === undefined ? missingDatasetChecks(context) : []
-  printChecks(parts, [...checks, ...missing], flags.json === true)
-  const refused = checks.filter(({ status }) => status === 'refused').length
+  printChecks(parts, [...verdicts, ...missing], flags.json === true)
+  const refused = verdicts.filter(({ status }) => status === 'refused').length
   if (refused > 0) {
-    throw new Error(`${refused} of ${checks.length + missing.length} datasets can't be served.`)
+    throw new Error(`${refused} of ${verdicts.length + missing.length} datasets can't be served.`)
   }
 }
 

@@ -3,14 +3,13 @@ import type { Grant } from '../../control/grants.js'
 import { summaryNames } from '../../registry/column-names.js'
 import { plansOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
-import { quoted } from '../../text.js'
+import { listed, many, quoted } from '../../text.js'
 import { filesThatMayHold } from '../../versions/choose-files.js'
 import type { Inspection } from '../../versions/inspector.js'
 import type { Version } from '../../versions/version.js'
 import type { ExaminedDataset } from './examine-dataset.js'
-import { finding, listed, many } from './finding-table.js'
+import { finding } from './finding-table.js'
 import type { Finding, FindingLevel } from './finding-table.js'
-import { historyFindings } from './history-findings.js'
 import { layoutFindings, packAdvice } from './layout-findings.js'
 import { refusal } from './refusals.js'
 import { schemaFindings } from './schema-findings.js'
@@ -29,8 +28,6 @@ export interface CheckContext {
   /** The grants of live subscriptions. */
   readonly sold: readonly Grant[]
   readonly deep: boolean
-  /** Milliseconds since 1970. */
-  readonly nowMs: number
 }
 
 const levels: readonly FindingLevel[] = ['error', 'warning', 'info']
@@ -40,7 +37,9 @@ export function checkDataset(examined: ExaminedDataset, context: CheckContext): 
   const { dataset, reasons, version, inspection } = examined
   const all = [
     ...reasons.map(refusal),
+    ...examined.refusals.map((line) => finding('delivery_refused', line)),
     ...storedFindings(examined),
+    ...examined.warnings.map(({ code, message }) => finding(code, message)),
     ...(version ? versionFindings(dataset, version, context) : []),
     ...(version && inspection !== null
       ? inspectionFindings(examined, version, inspection, context)
@@ -72,7 +71,7 @@ export function missingDatasetChecks({ registry, sold }: CheckContext): readonly
 function versionFindings(
   dataset: Dataset,
   version: Version,
-  { registry, nowMs }: CheckContext,
+  { registry }: CheckContext,
 ): readonly Finding[] {
   const { demo } = dataset
   const findings: Finding[] = []
@@ -83,7 +82,7 @@ function versionFindings(
       'there is no key, so every look-up reads every file; list the key columns in key'
     findings.push(finding('no_key', message))
   }
-  findings.push(...historyFindings(dataset, version, nowMs))
+  findings.push(...emptyHistory(dataset, version))
   if (demo && registry.demo === null) {
     const message = 'there is a demo subset, but the registry has no demo token to read it'
     findings.push(finding('demo_without_token', message))
@@ -97,6 +96,15 @@ function versionFindings(
     ...undescribed(version, registry),
   )
   return findings
+}
+
+function emptyHistory({ plans }: Dataset, version: Version): readonly Finding[] {
+  const { history, newestHistory, rows } = version
+  const isLimited = [...plans.values()].some(({ history: years }) => years !== 'all')
+  if (!history || newestHistory !== undefined || rows === 0 || !isLimited) return []
+  const name = quoted(history.name)
+  const message = `the history column ${name} is empty: plans that count years see no rows`
+  return [finding('history_empty', message)]
 }
 
 /** In rows, such a column is filtered like any other. */

@@ -2,6 +2,8 @@ import { relative } from 'node:path'
 import type { Dataset } from '../../catalog/dataset.js'
 import { openDataset, shownName } from '../../catalog/open-dataset.js'
 import type { OpenOptions } from '../../catalog/open-dataset.js'
+import type { DeliveryReview } from '../../catalog/delivery-review.js'
+import type { DatasetEntry } from '../../registry/registry-schema.js'
 import type { Registry } from '../../registry/registry.js'
 import type { InspectFiles, Inspection } from '../../versions/inspector.js'
 import { FileError } from '../../versions/opener.js'
@@ -9,6 +11,7 @@ import type { OpenFiles } from '../../versions/opener.js'
 import type { MeasurePackGain, PackGain } from '../../versions/packing/packer.js'
 import { findStoredDamage } from '../../versions/store/stored-damage.js'
 import type { StoredDamage } from '../../versions/store/stored-damage.js'
+import type { VersionWarning } from '../../versions/version-warnings.js'
 import type { Version } from '../../versions/version.js'
 import { findDataset } from '../read-registry.js'
 import { layoutFindings } from './layout-findings.js'
@@ -30,9 +33,18 @@ export interface ExaminedDataset extends OpenedDataset {
   readonly gain: PackGain | string | null
   /** Files in the state folder that differ from what was published. */
   readonly stored: readonly StoredDamage[]
+  /** Why a server goes on with what it serves, a line each. */
+  readonly refusals: readonly string[]
+  readonly warnings: readonly VersionWarning[]
 }
 
 interface ExamineOptions {
+  readonly delivery: {
+    readonly review: DeliveryReview
+    readonly entry: DatasetEntry
+    /** What the state folder says is served; null = nothing. */
+    readonly served: Version | null
+  }
   readonly deep: boolean
   readonly inspectFiles: InspectFiles
   /** Left out = the gain is not measured. */
@@ -65,7 +77,7 @@ export async function openToCheck(
     versionsFolder: null,
   })
   const { version } = dataset
-  const reasons = linesOf(dataset)
+  const reasons = linesOf(dataset.reason)
   if (failures.length === 0 || sound.length === 0) return { dataset, reasons, version }
   // The dataset's own reason is the first failure.
   const more = failures
@@ -77,7 +89,11 @@ export async function openToCheck(
     openFiles,
     versionsFolder: null,
   })
-  return { dataset, reasons: [...reasons, ...more, ...linesOf(others)], version: others.version }
+  return {
+    dataset,
+    reasons: [...reasons, ...more, ...linesOf(others.reason)],
+    version: others.version,
+  }
 }
 
 /**
@@ -90,9 +106,22 @@ export async function examineDataset(
   options: ExamineOptions,
 ): Promise<ExaminedDataset> {
   const { deep, inspectFiles, measureGain, versionsFolder, signal, report } = options
+  const { review, entry, served } = options.delivery
   const stored =
     versionsFolder === undefined ? [] : await findStoredDamage(versionsFolder, dataset.name, signal)
-  const bare = { dataset, reasons, version, inspection: null, gain: null, stored }
+  const reason = await resultOrText(signal, () =>
+    review.reasonAgainst(served, dataset.version, entry, signal),
+  )
+  const bare = {
+    dataset,
+    reasons,
+    version,
+    inspection: null,
+    gain: null,
+    stored,
+    refusals: linesOf(reason),
+    warnings: review.warningsOf(version),
+  }
   // What is in a table is its cluster's to verify.
   if (!version || version.table) return bare
   const countsKeys = deep || version.rows <= comparedRowsMax
@@ -121,7 +150,7 @@ async function resultOrText<T>(signal: AbortSignal, work: () => Promise<T>): Pro
   }
 }
 
-function linesOf({ reason }: Dataset): readonly string[] {
+function linesOf(reason: string | null): readonly string[] {
   return (reason ?? '').split('\n').filter((line) => line !== '')
 }
 

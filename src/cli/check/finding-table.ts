@@ -18,6 +18,11 @@ export const findingTable = {
     level: 'error',
     meaning: 'A file or the registry has a mistake that keeps the dataset from being served.',
   },
+  delivery_refused: {
+    level: 'error',
+    meaning:
+      'The files would take away what is served: a running server goes on with the old ones.',
+  },
   name_clash: {
     level: 'error',
     meaning: 'Two columns have the same name, or names that differ only in case.',
@@ -83,7 +88,15 @@ export const findingTable = {
   },
   nanoseconds_cut: {
     level: 'warning',
-    meaning: 'Timestamps with a zone have nanoseconds: DuckDB reads only microseconds.',
+    meaning: 'Timestamps with a zone, or as INT96, have nanoseconds: microseconds are read.',
+  },
+  old_calendar: {
+    level: 'warning',
+    meaning: 'Days before 1582 or times before 1900 are in the calendar of old Spark or Hive.',
+  },
+  keys_between_files: {
+    level: 'warning',
+    meaning: 'Files have rows with the same key and history value: one may correct the other.',
   },
   not_finite: {
     level: 'warning',
@@ -150,20 +163,4 @@ export const findingTable = {
 /** A finding at the level of its code. */
 export function finding(code: FindingCode, message: string): Finding {
   return { code, level: findingTable[code].level, message }
-}
-
-const namesMax = 5
-
-/** Names in a sentence: `"a", "b" and 3 more`. */
-export function listed(names: readonly string[]): string {
-  const shown = names.slice(0, namesMax)
-  const more = names.length - shown.length
-  if (more > 0) return `${shown.join(', ')} and ${more} more`
-  const last = shown.at(-1) ?? ''
-  return shown.length < 2 ? last : `${shown.slice(0, -1).join(', ')} and ${last}`
-}
-
-/** `1 row`, `2 rows`. */
-export function many(amount: number, word: string): string {
-  return `${amount} ${word}${amount === 1 ? '' : 's'}`
 }

@@ -1,9 +1,9 @@
-import { quoted } from '../../text.js'
+import { many, quoted } from '../../text.js'
 import { compareText } from '../../versions/choose-files.js'
 import type { FileFooter } from '../../versions/inspector.js'
 import type { PackGain } from '../../versions/packing/packer.js'
 import type { Bounds, Version } from '../../versions/version.js'
-import { finding, many } from './finding-table.js'
+import { finding } from './finding-table.js'
 import type { Finding } from './finding-table.js'
 
 /** Smaller datasets answer fast in any layout. */

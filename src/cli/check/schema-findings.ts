@@ -1,8 +1,8 @@
 import type { Column } from '../../columns/column.js'
 import { typeText } from '../../columns/data-type.js'
-import { quoted } from '../../text.js'
+import { listed, many, quoted } from '../../text.js'
 import type { DataFile, Version } from '../../versions/version.js'
-import { finding, listed, many } from './finding-table.js'
+import { finding } from './finding-table.js'
 import type { Finding } from './finding-table.js'
 
 /** Files with the same columns and types. */
@@ -17,7 +17,6 @@ export function schemaFindings(version: Version): readonly Finding[] {
   if (layouts.length < 2) return []
   const columns = version.columns.filter(({ hidden }) => !hidden)
   return [
-    ...missingColumns(columns, layouts),
     ...widenedFloats(columns, layouts),
     ...widenedTypes(columns, layouts),
     ...otherOrder(version, layouts),
@@ -34,25 +33,6 @@ function layoutsOf({ files }: Version): readonly Layout[] {
     else layouts.set(file.layout, { first: file, files: 1 })
   }
   return [...layouts.values()]
-}
-
-function missingColumns(
-  columns: readonly Column[],
-  layouts: readonly Layout[],
-): readonly Finding[] {
-  const total = layouts.reduce((sum, { files }) => sum + files, 0)
-  const missing = columns.flatMap(({ name, source }) => {
-    const without = layouts.filter(({ first }) => !first.types.has(source))
-    const files = without.reduce((sum, layout) => sum + layout.files, 0)
-    // A column that no file has comes from the paths.
-    if (files === 0 || files === total) return []
-    return [`${quoted(name)} in ${files} of ${total} files (first ${without[0]?.first.name})`]
-  })
-  if (missing.length === 0) return []
-  const message =
-    `${many(missing.length, 'column')} missing in some files: ${listed(missing)}. ` +
-    'Callers get null there; if a file has another name for the column, write the file again'
-  return [finding('columns_missing', message)]
 }
 
 function widenedFloats(columns: readonly Column[], layouts: readonly Layout[]): readonly Finding[] {

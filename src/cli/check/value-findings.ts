@@ -1,8 +1,8 @@
 import type { Column } from '../../columns/column.js'
-import { quoted } from '../../text.js'
+import { listed, many, quoted } from '../../text.js'
 import type { InspectedColumn, Inspection, InspectedKey } from '../../versions/inspector.js'
 import type { Version } from '../../versions/version.js'
-import { finding, listed, many } from './finding-table.js'
+import { finding } from './finding-table.js'
 import type { Finding } from './finding-table.js'
 
 type Fact = readonly [column: Column, facts: InspectedColumn]
@@ -20,7 +20,6 @@ export function valueFindings(
   if (version.rows === 0) return zonelessFindings(version)
   return [
     ...roundedFindings(facts),
-    ...cutFindings(facts),
     ...notFiniteFindings(facts),
     ...(keys ? keyFindings(version, keys) : []),
     ...zonelessFindings(version),
@@ -40,17 +39,6 @@ function roundedFindings(facts: readonly Fact[]): readonly Finding[] {
     `numbers beyond what a double holds in ${listed(found)}: JavaScript, Excel and others round ` +
     'them; serve them as text: columns: {NAME: {json: string}}'
   return [finding('rounded_by_readers', message)]
-}
-
-function cutFindings(facts: readonly Fact[]): readonly Finding[] {
-  const found = facts.flatMap(([{ name }, { cutsNanoseconds }]) =>
-    cutsNanoseconds ? [quoted(name)] : [],
-  )
-  if (found.length === 0) return []
-  const message =
-    `nanoseconds of UTC in ${listed(found)}: DuckDB reads such timestamps to the microsecond, ` +
-    'and the last three digits are lost; write microseconds, or nanoseconds without a zone'
-  return [finding('nanoseconds_cut', message)]
 }
 
 function notFiniteFindings(facts: readonly Fact[]): readonly Finding[] {

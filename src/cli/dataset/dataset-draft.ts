@@ -1,4 +1,5 @@
 import { openCatalog } from '../../catalog.js'
+import { DeliveryReview } from '../../catalog/delivery-review.js'
 import type { Dataset } from '../../catalog/dataset.js'
 import type { Column } from '../../columns/column.js'
 import { reservedNames } from '../../registry/column-names.js'
@@ -13,6 +14,7 @@ import { checkDataset } from '../check/dataset-verdict.js'
 import { examineDataset } from '../check/examine-dataset.js'
 import type { Finding } from '../check/finding-table.js'
 import type { CliParts } from '../parts.js'
+import { findDataset } from '../read-registry.js'
 import { entryText } from './dataset-entry.js'
 import type { Draft } from './dataset-entry.js'
 import { guessHistory, guessKey, guessable } from './guess-columns.js'
@@ -53,10 +55,16 @@ export async function verdict(
   { parts, memoryLimitBytes }: DraftContext,
   { registry, ...opened }: Opened,
 ): Promise<readonly Finding[]> {
-  const context = { registry, sold: [], deep: false, nowMs: parts.clock.now() }
+  const context = { registry, sold: [], deep: false }
+  const inspectFiles = parts.inspectFiles(memoryLimitBytes)
   const options = {
+    delivery: {
+      review: new DeliveryReview({ clock: parts.clock, inspectFiles }),
+      entry: findDataset(registry, opened.dataset.name),
+      served: null,
+    },
     deep: false,
-    inspectFiles: parts.inspectFiles(memoryLimitBytes),
+    inspectFiles,
     signal: new AbortController().signal,
     report: () => {},
   }

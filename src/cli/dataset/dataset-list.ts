@@ -17,12 +17,12 @@ export function addDatasetList(group: Command, parts: CliParts): void {
   addCommand(group, {
     usage: 'list',
     description:
-      'List the datasets as the server last reported them: status, version, disk space, and why ' +
-      'a newer version is refused.',
+      'List the datasets as the server last reported them: status, version, disk space, why and ' +
+      'since when a newer version is refused, and what callers may misread.',
     settings: ['registry', 'state'],
     json:
       'print [{name, title, status: serving|stale|unavailable|not loaded, version, rows, files, ' +
-      'stored, packing, disk_bytes, earlier_versions, updated_at, reason}]',
+      'stored, packing, disk_bytes, earlier_versions, updated_at, reason, reason_since, warnings}]',
     examples: ['das dataset list'],
   }).action((flags: Flags) => list(parts, flags))
 }
@@ -77,17 +77,22 @@ export function listedDatasets(registry: Registry | null, states: readonly Datas
       earlier: state?.earlier ?? null,
       updatedAt: state?.updatedAt ?? null,
       reason: registry && !entry ? 'no longer in the registry' : reason,
+      reasonSince: state?.reasonSince ?? null,
+      warnings: state?.warnings ?? [],
     }
   })
 }
 
-function jsonOf({ diskBytes, earlier, updatedAt, reason, ...rest }: Listed) {
+function jsonOf({ diskBytes, earlier, updatedAt, reason, reasonSince, ...listed }: Listed) {
+  const { warnings, ...rest } = listed
   return {
     ...rest,
     disk_bytes: diskBytes,
     earlier_versions: earlier,
     updated_at: isoTimeOrNull(updatedAt),
     reason,
+    reason_since: isoTimeOrNull(reasonSince),
+    warnings,
   }
 }
 
@@ -108,10 +113,14 @@ function listLines({ stdout }: CliParts, datasets: readonly Listed[]): readonly 
     each.earlier,
     each.updatedAt === null ? null : minute(each.updatedAt),
   ])
-  const notes = datasets.flatMap(({ name, reason, packing }) => [
-    ...(packing === null ? [] : [`${name}: ${packing}`]),
-    ...(reason === null ? [] : reason.split('\n').map((line) => `${name}: ${line}`)),
-  ])
+  const notes = datasets.flatMap(({ name, reason, reasonSince, packing, warnings }) => {
+    const since = reasonSince === null ? '' : `since ${minute(reasonSince)}: `
+    return [
+      ...(packing === null ? [] : [packing]),
+      ...(reason === null ? [] : reason.split('\n').map((line) => `${since}${line}`)),
+      ...warnings.map((warning) => `warning: ${warning}`),
+    ].map((note) => `${name}: ${note}`)
+  })
   const table = tableLines(stdout, titles, rows)
   return notes.length === 0 ? table : [...table, '', ...notes]
 }

@@ -2,10 +2,16 @@ import type { Command } from 'commander'
 import { recordAction } from '../../control/audit.js'
 import type { AuditedAction } from '../../control/audit.js'
 import { listDatasetStates, readRegistryState } from '../../control/dataset-state.js'
-import { reloadProgress, requestReload, withdrawReload } from '../../control/reload-requests.js'
+import {
+  detailsOf,
+  reloadProgress,
+  requestReload,
+  withdrawReload,
+} from '../../control/reload-requests.js'
 import { ServerLock } from '../../control/store/server-lock.js'
 import type { ControlStore } from '../../control/store/store.js'
 import { RegistryError } from '../../registry/registry.js'
+import { didYouMean, quoted } from '../../text.js'
 import { addCommand, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
 import type { CliParts } from '../parts.js'
@@ -22,33 +28,36 @@ const finishedWithinMs = 30 * 60_000
 /** `das dataset reload`. */
 export function addDatasetReload(group: Command, parts: CliParts): void {
   addCommand(group, {
-    usage: 'reload',
+    usage: 'reload [name]',
     description:
       'Make the running server load changes of the registry and the files now, and wait for the ' +
-      'result. The server does so by itself within seconds; --force accepts what it refuses.',
+      'result. The server does so by itself within seconds; --force accepts what it refuses, ' +
+      'with a name only of that dataset.',
     options: (command) =>
       command.option(
         '--force',
-        'also load changes that remove datasets or plans of live subscriptions, columns or rows, ' +
-          'and the present content of a damaged file',
+        'also load a delivery that loses rows or columns, repeats keys or has values too far ' +
+          'ahead, the present content of a damaged file, and, without a name, a registry that ' +
+          'drops datasets or plans of live subscriptions',
       ),
     settings: ['state'],
     json: 'print [{name, status, version, reason}]',
-    examples: ['das dataset reload', 'das dataset reload --force'],
-  }).action((flags: Flags) => reload(parts, flags))
+    examples: ['das dataset reload', 'das dataset reload financials --force'],
+  }).action((name: string | undefined, flags: Flags) => reload(parts, name ?? null, flags))
 }
 
-async function reload(parts: CliParts, flags: Flags): Promise<void> {
+async function reload(parts: CliParts, name: string | null, flags: Flags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
   const force = flags['force'] === true
   await withLocalStore(parts, state, async (store) => {
     if (!ServerLock.isHeld(lockPath(state))) throw noServer()
     const now = parts.clock.now()
-    const id = await requestReload(store, force, now)
-    const subject = `reload ${id}`
-    await share(parts, state, { action: 'reload.requested', subject, details: { force }, now })
+    const request = { force, dataset: force ? name : null }
+    const id = await requestReload(store, request, now)
+    const [subject, details] = [`reload ${id}`, detailsOf(request)]
+    await share(parts, state, { action: 'reload.requested', subject, details, now })
     await finished(parts, state, store, id)
-    await report(parts, store, flags.json === true)
+    await report(parts, store, name, flags.json === true)
   })
 }
 
@@ -98,8 +107,18 @@ function noServer(): Error {
 }
 
 /** @throws Error when the registry or a dataset is refused */
-async function report(parts: CliParts, store: ControlStore, json: boolean): Promise<void> {
-  const states = await listDatasetStates(store)
+async function report(
+  parts: CliParts,
+  store: ControlStore,
+  name: string | null,
+  json: boolean,
+): Promise<void> {
+  const all = await listDatasetStates(store)
+  const states = name === null ? all : all.filter(({ dataset }) => dataset === name)
+  if (name !== null && states.length === 0) {
+    const names = all.map(({ dataset }) => dataset)
+    throw new Error(`The server has no dataset ${quoted(name)}.${didYouMean(name, names)}`)
+  }
   const refused = (await readRegistryState(store))?.reason ?? null
   const datasets = states.map(({ dataset, status, version, reason }) => ({
     name: dataset,

@@ -6,6 +6,7 @@ import {
   serverTables,
   shopAndLetterTables,
   subscriptionTables,
+  text,
 } from './postgres-tables.js'
 
 /**
@@ -14,6 +15,11 @@ import {
  */
 const postgresMigrations: readonly string[] = [
   [subscriptionTables, shopAndLetterTables, serverTables, auditTables, chargeFunction].join(''),
+  `
+  ALTER TABLE dataset_state ADD COLUMN warnings ${text} NOT NULL DEFAULT '[]';
+  ALTER TABLE dataset_state ADD COLUMN reason_since bigint;
+  ALTER TABLE reloads ADD COLUMN dataset ${text};
+  `,
 ]
 
 /** The version that this release writes and reads. */

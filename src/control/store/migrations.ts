@@ -175,6 +175,14 @@ export const controlMigrations: readonly string[] = [
   `,
   shopTables,
   connectionTables,
+  `
+  -- What callers may misread in the served version: a JSON list of texts.
+  ALTER TABLE dataset_state ADD COLUMN warnings TEXT NOT NULL DEFAULT '[]';
+  -- Since when the reason is the same.
+  ALTER TABLE dataset_state ADD COLUMN reason_since INTEGER;
+  -- The one dataset that a forced reload is about.
+  ALTER TABLE reloads ADD COLUMN dataset TEXT;
+  `,
 ]
 
 /** May refuse, by throwing, to upgrade a database that has this version and is not empty. */

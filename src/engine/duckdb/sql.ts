@@ -1,5 +1,6 @@
 import { isFloat, typeText } from '../../columns/data-type.js'
 import type { DataType } from '../../columns/data-type.js'
+import type { ColumnMark } from '../../versions/opener.js'
 
 /** A name as an SQL identifier. Names come from the catalog, never from a request. */
 export function identifier(name: string): string {
@@ -11,9 +12,10 @@ export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
-/** A stored column of a file whose own bounds DuckDB must not use. */
-export function withoutBounds(sql: string): string {
-  return `list_extract([${sql}], 1)`
+/** A stored column; as a part of an expression where DuckDB must not use the file's own bounds. */
+export function columnSql(name: string, marks: readonly ColumnMark[] = []): string {
+  const column = identifier(name)
+  return marks.includes('old statistics') ? `list_extract([${column}], 1)` : column
 }
 
 /**

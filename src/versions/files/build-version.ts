@@ -157,7 +157,7 @@ function pathBounds({ opened }: ContentFile, value: string | null): TextBounds |
   return value === null || opened.rows === 0 ? null : { min: value, max: value }
 }
 
-type FileLayout = Pick<DataFile, 'types' | 'oldStatistics' | 'layout'>
+type FileLayout = Pick<DataFile, 'types' | 'marks' | 'layout'>
 /** By a file's list of columns, and by that list's text. */
 type Layouts = Map<readonly FileColumn[] | string, FileLayout>
 
@@ -165,14 +165,12 @@ type Layouts = Map<readonly FileColumn[] | string, FileLayout>
 function layoutOf({ columns }: OpenedFile, layouts: Layouts): FileLayout {
   const known = layouts.get(columns)
   if (known) return known
-  const text = JSON.stringify(
-    columns.map(({ name, type, hasOldStatistics }) => [name, typeText(type), hasOldStatistics]),
-  )
+  const text = JSON.stringify(columns.map(({ name, type, marks }) => [name, typeText(type), marks]))
   const types: ReadonlyMap<string, DataType> = new Map(
     columns.map(({ name, type }) => [name, type]),
   )
-  const old = columns.filter(({ hasOldStatistics }) => hasOldStatistics).map(({ name }) => name)
-  const layout = layouts.get(text) ?? { types, oldStatistics: new Set(old), layout: text }
+  const marks = new Map(columns.flatMap(({ name, marks: own }) => (own ? [[name, own]] : [])))
+  const layout = layouts.get(text) ?? { types, marks, layout: text }
   layouts.set(columns, layout)
   layouts.set(text, layout)
   return layout

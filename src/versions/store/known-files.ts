@@ -1,8 +1,10 @@
 import type { ContentFile } from '../files/build-version.js'
 import type { OpenedFile } from '../opener.js'
-import type { Content, Origin } from './manifest.js'
+import type { Manifest, Origin } from './manifest.js'
 
 const entriesMax = 400_000
+
+type KnownManifest = Pick<Manifest, 'files' | 'origins' | 'boundsOf' | 'isCurrent'>
 
 /** A cache of hashes and opened files: known content is neither hashed nor opened again. */
 export class KnownFiles {
@@ -25,9 +27,10 @@ export class KnownFiles {
     return this.#opened.get(openedKey(contentHash, boundsOf))
   }
 
-  /** Adds the files of a published folder. */
-  addManifest({ files, origins, boundsOf }: Omit<Content, 'folder' | 'dropped'>): void {
-    this.addFiles(files, boundsOf)
+  /** Adds the files of a published folder; dropped ones of an earlier build are opened again. */
+  addManifest({ files, origins, boundsOf, isCurrent }: KnownManifest): void {
+    if (isCurrent || origins) this.addFiles(files, boundsOf)
+    else this.addHashes(files.map(({ source }) => source))
     if (origins) this.addHashes(origins)
   }
 

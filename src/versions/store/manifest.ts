@@ -14,6 +14,8 @@ import type { SearchFile } from '../version.js'
 export interface Manifest {
   /** Milliseconds since 1970. */
   readonly publishedAt: number
+  /** False if an earlier build opened the files, and looked at less. */
+  readonly isCurrent: boolean
   /** In stored order. */
   readonly files: readonly ContentFile[]
   /** For a packed folder: its search files. */
@@ -27,7 +29,8 @@ export interface Manifest {
 }
 
 /** A dataset's files, published and opened. */
-export interface Content extends Omit<Manifest, 'publishedAt' | 'dropped'>, ContentForms {
+export interface Content
+  extends Omit<Manifest, 'publishedAt' | 'isCurrent' | 'dropped'>, ContentForms {
   /** Where they are published; null if they are read in place. */
   readonly folder: string | null
 }
@@ -56,6 +59,8 @@ interface StoredFile {
 
 interface StoredManifest {
   readonly publishedAt: number
+  /** How much the files were looked at. Earlier builds left it out. */
+  readonly look?: number
   /** Earlier builds left it out. */
   readonly search?: readonly (Omit<SearchFile, 'path'> & { readonly file: string })[]
   readonly layouts: readonly (readonly FileColumn[])[]
@@ -69,6 +74,8 @@ interface StoredManifest {
 const fileName = 'manifest.json'
 /** Changes with the meaning of the content; folders in another format are opened again. */
 const format = 1
+/** Changes when files are looked at more: those with another are served, and opened again. */
+const look = 2
 
 /** Writes a folder's manifest atomically and durably. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
@@ -130,10 +137,11 @@ function storedManifest(manifest: Manifest): StoredManifest {
   })
   const origins =
     manifest.origins?.map(({ identity, contentHash }) => ({ identity, contentHash })) ?? null
-  const { publishedAt, boundsOf, dropped } = manifest
+  const { publishedAt, isCurrent, boundsOf, dropped } = manifest
   const search = manifest.search.map(({ path, ...file }) => ({ ...file, file: basename(path) }))
   return {
     publishedAt,
+    ...(isCurrent && { look }),
     boundsOf,
     origins,
     search,
@@ -144,14 +152,13 @@ function storedManifest(manifest: Manifest): StoredManifest {
 }
 
 function layoutKey({ columns }: OpenedFile): string {
-  const facts = columns.map(({ name, type, required, hasOldStatistics }) => {
-    return [name, typeText(type), required, hasOldStatistics]
-  })
-  return JSON.stringify(facts)
+  return JSON.stringify(
+    columns.map(({ name, type, required, marks }) => [name, typeText(type), required, marks]),
+  )
 }
 
 function manifestOf(folder: string, stored: StoredManifest): Manifest {
-  const { layouts, dropped = null, search = [], ...rest } = stored
+  const { layouts, look: given, dropped = null, search = [], ...rest } = stored
   const files = stored.files.map(
     ({ source, file, guard, rows, layout, bounds, fits, ...rest }): ContentFile => {
       const path = join(folder, file)
@@ -173,5 +180,6 @@ function manifestOf(folder: string, stored: StoredManifest): Manifest {
   const named = dropped && { ...dropped, folder: folderOf(dropped.folder) }
   const usable = search.filter(({ column, file }) => file === searchName(column))
   const searchFiles = usable.map(({ file, ...each }) => ({ ...each, path: join(folder, file) }))
-  return { ...rest, files, search: searchFiles, dropped: named }
+  const isCurrent = given === look
+  return { ...rest, isCurrent, files, search: searchFiles, dropped: named }
 }

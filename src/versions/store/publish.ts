@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { ContentFile } from '../files/build-version.js'
 import { identityOf, shownPath, stampOf } from '../files/find-files.js'
 import type { SourceFile } from '../files/source-files.js'
+import { isObjectUrl } from '../objects/object-pattern.js'
 import { NoSpaceError } from '../disk-space.js'
 import type { DiskSpace } from '../disk-space.js'
 import { inBatches } from '../in-batches.js'
@@ -30,19 +31,22 @@ export interface PublishOptions {
   readonly damaged?: ReadonlySet<string>
   /** What copies may take; left out = all. */
   readonly space?: DiskSpace
+  /** Up to so many bytes are copied rather than linked; left out = 0. */
+  readonly copyMaxBytes?: number
 }
 
 /**
  * Links the files into a new folder below `versionsFolder`, named after their content; copies them
- * if the file system refuses a link. The folder appears atomically. Publishing the same content
- * again costs nothing.
+ * if the file system refuses a link, or if they are small: then nothing that is written into a
+ * dropped file harms the version. The folder appears atomically. Publishing the same content again
+ * costs nothing.
  * @throws FileError for a file that can't be published or has changed since it was found
  */
 export async function publishFiles(
   versionsFolder: string,
   dataset: string,
   files: readonly SourceFile[],
-  { checks, damaged = new Set(), space }: PublishOptions,
+  { checks, damaged = new Set(), space, copyMaxBytes = 0 }: PublishOptions,
 ): Promise<PublishedFiles> {
   const parent = join(versionsFolder, dataset)
   const folder = unusedName(join(parent, contentIdOf(files)), damaged)
@@ -52,19 +56,21 @@ export async function publishFiles(
   const draft = `${folder}.draft`
   await rm(draft, { recursive: true, force: true })
   await mkdir(draft, { mode: 0o700 })
-  const refused: Draft[] = []
+  const isSmall = areDropped(files) && bytesOf(files) <= copyMaxBytes
+  const isCopied = isSmall && (space?.limitBytes ?? null) === null
+  const copies: Draft[] = []
   const published: PublishedFile[] = []
   for (const [index, source] of files.entries()) {
     const name = publishedName(index)
     const to = join(draft, name)
-    const isLink = isLinked(source, to, checks)
+    const isLink = !isCopied && isLinked(source, to, checks)
     if (isLink) await requireSame(source, to)
-    else refused.push({ source, to })
+    else copies.push({ source, to })
     const guard = isLink ? source.identity : null
     published.push({ source, path: join(folder, name), guard, hash: source.contentHash })
   }
-  using room = await roomFor(refused, space)
-  for (const each of refused) {
+  using room = await roomFor(copies, space)
+  for (const each of copies) {
     await copy(each)
     room?.note(each.source.sizeBytes)
   }
@@ -72,6 +78,15 @@ export async function publishFiles(
   await rename(draft, folder)
   checks.move(draft, folder)
   return { folder, files: published }
+}
+
+/** Nobody else writes into fetched objects. */
+function areDropped(files: readonly SourceFile[]): boolean {
+  return !files.some(({ name }) => isObjectUrl(name))
+}
+
+function bytesOf(files: readonly SourceFile[]): number {
+  return files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
 }
 
 function unusedName(folder: string, damaged: ReadonlySet<string>): string {
@@ -137,13 +152,12 @@ function isLinked(source: SourceFile, to: string, checks: FileChecks): boolean {
 }
 
 /** Room for copies, as long as they are written. */
-async function roomFor(refused: readonly Draft[], space?: DiskSpace) {
-  const bytes = refused.reduce((sum, { source }) => sum + source.sizeBytes, 0)
+async function roomFor(copies: readonly Draft[], space?: DiskSpace) {
   try {
-    return await space?.reserve(bytes)
+    return await space?.reserve(bytesOf(copies.map(({ source }) => source)))
   } catch (cause) {
     if (!(cause instanceof NoSpaceError)) throw cause
-    const [first] = refused
+    const [first] = copies
     const path = first ? shownPath(first.source) : ''
     throw new FileError(path, `can't be linked, and its version ${cause.message}`, cause)
   }

@@ -8,6 +8,7 @@ import type { Content, Manifest } from './manifest.js'
 /** A published folder that can be served. */
 export interface VersionFolder {
   readonly content: Content & { readonly folder: string }
+  readonly isCurrent: boolean
   readonly publishedAt: number
   /** Milliseconds since 1970; null if it was served last. */
   readonly supersededAt: number | null
@@ -42,14 +43,14 @@ export class VersionFolders {
       manifests.set(folder, await this.#withHashes(folder, manifest))
     }
     const found: VersionFolder[] = []
-    for (const [folder, { publishedAt, dropped, ...manifest }] of manifests) {
+    for (const [folder, { publishedAt, isCurrent, dropped, ...manifest }] of manifests) {
       const files = dropped ? manifests.get(dropped.folder)?.files : undefined
       const content = {
         ...manifest,
         folder,
         dropped: dropped && files ? { ...dropped, files } : null,
       }
-      found.push({ content, publishedAt, supersededAt: await readMark(folder) })
+      found.push({ content, isCurrent, publishedAt, supersededAt: await readMark(folder) })
     }
     return found.sort((left, right) => left.publishedAt - right.publishedAt)
   }
@@ -60,7 +61,7 @@ export class VersionFolders {
     const { dropped, folder } = content
     if (folder !== null && content !== before) {
       if (dropped) await this.#recordDropped(dropped, content, now)
-      await writeManifest(folder, { publishedAt: now, ...content })
+      await writeManifest(folder, { publishedAt: now, isCurrent: true, ...content })
       await rm(join(folder, markName), { force: true })
     }
     if (old !== null && old !== folder) await writeMark(old, now)
@@ -70,8 +71,8 @@ export class VersionFolders {
   async #recordDropped(dropped: DroppedContent, content: Content, now: number): Promise<void> {
     const { folder, files } = dropped
     const { boundsOf } = content
-    const own = { publishedAt: now, files, search: [], boundsOf, origins: null, dropped: null }
-    await writeManifest(folder, own)
+    const own = { files, search: [], boundsOf, origins: null, dropped: null }
+    await writeManifest(folder, { publishedAt: now, isCurrent: true, ...own })
     if ((await readMark(folder)) === null) await writeMark(folder, now)
   }
 

@@ -210,8 +210,8 @@ await t.test(
     const live = await folder.live({ clock: { ...machineClock, now: () => clock.ms } })
     const before = versionOf(live.serving.catalog).id
     await folder.writeFiles({
-      'a.parquet': 'SELECT 7 AS x, 8 AS y',
-      'b.parquet': 'SELECT 9 AS x, 8 AS y',
+      'a.parquet': "SELECT 7 AS x, '8' AS y",
+      'b.parquet': "SELECT 9 AS x, '8' AS y",
     })
     const halves = ['a.parquet', 'b.parquet'].map((name) => readFileSync(join(folder.folder, name)))
     const results = new Set<string>()

@@ -1,7 +1,8 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
+import type { Force } from '../../../src/catalog/live/update.js'
 import { duckDbInspector } from '../../../src/engine/duckdb/inspect/inspect.js'
 import { machineClock } from '../../../src/clock.js'
 import { startOfTest } from '../../support/world.js'
@@ -21,7 +22,7 @@ const refusal =
   'missing rows, or serve the new files anyway: das dataset reload --force, or ' +
   'allow_shrinking: true in the registry'
 
-async function settle(live: LiveCatalog, force = false): Promise<void> {
+async function settle(live: LiveCatalog, force: Force = false): Promise<void> {
   while ((await live.update(force)) === 'unsettled');
 }
 
@@ -41,25 +42,47 @@ await t.test('a refresh that loses a file is refused, also by a new server', asy
 })
 
 await t.test('the owner accepts fewer rows with force, or in the registry', async (t) => {
-  for (const how of ['force', '    allow_shrinking: true', '    shrink_max: 33.4%']) {
+  const ways = ['force', 'force of it', '    allow_shrinking: true', '    shrink_max: 33.4%']
+  for (const how of ways) {
     const fixture = await makeCatalogFolder(t, { files })
     const live = await fixture.live()
     rmSync(join(fixture.folder, 'data/2022.parquet'))
     await settle(live)
     t.equal(now(live).version?.rows, 600)
-    if (how !== 'force') fixture.writeRegistry(how)
-    await settle(live, how === 'force')
+    await settle(live, 'another dataset')
+    t.equal(now(live).version?.rows, 600)
+    const force = how === 'force' || (how === 'force of it' && now(live).name)
+    if (force === false) fixture.writeRegistry(how)
+    await settle(live, force)
     t.match(now(live), { reason: null, version: { rows: 400 } }, how)
   }
 })
 
-await t.test('fewer rows are served if a file of the old version was written to', async (t) => {
+await t.test('fewer rows are refused also if the old version is gone', async (t) => {
   const fixture = await makeCatalogFolder(t, { files })
   const live = await fixture.live()
   writeFileSync(join(fixture.folder, 'data/2022.parquet'), '')
   rmSync(join(fixture.folder, 'data/2022.parquet'))
   await settle(live)
+  t.match(now(live), { reason: refusal })
+  await settle(live, true)
   t.match(now(live), { reason: null, version: { rows: 400 } })
+})
+
+await t.test('a small version stays whatever is written into its files', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files })
+  for (const copyMaxBytes of [1e6, 1]) {
+    const versionsFolder = join(fixture.folder, `var-${copyMaxBytes}`)
+    const live = await fixture.live({ copyMaxBytes, versionsFolder })
+    const [file] = now(live).version?.files ?? []
+    const path = join(fixture.folder, 'data/2022.parquet')
+    const bytes = readFileSync(path)
+    writeFileSync(path, bytes.subarray(0, 100))
+    t.equal(readFileSync(file?.path ?? '').equals(bytes), copyMaxBytes > 1)
+    await settle(live)
+    t.match(now(live).reason, '2022.parquet is not a whole Parquet file')
+    writeFileSync(path, bytes)
+  }
 })
 
 await t.test('a loss of fewer rows than shrink_max is an ordinary refresh', async (t) => {

@@ -1,10 +1,12 @@
 import { chmodSync, existsSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
 import { hashFile } from '../../../src/versions/hash-file.js'
+import { FileError } from '../../../src/versions/opener.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import type { Version } from '../../../src/versions/version.js'
 import { asUser, openFolder } from '../../support/as-user.js'
@@ -315,6 +317,28 @@ await t.test('after a restart everything is as before, and no file is read again
   await live.expire()
   t.same(now(live).earlier, [], 'its time began when it was superseded')
 })
+
+await t.test(
+  'what an earlier build published is served, and its files are opened anew',
+  async (t) => {
+    const fixture = await makeCatalogFolder(t, { files })
+    const before = await fixture.live()
+    const { id } = versionOf(before.serving.catalog)
+    const path = join(folderOf(before), 'manifest.json')
+    const [, text = ''] = readFileSync(path, 'utf8').split('\n')
+    const body = text.replace('"look":2,', '')
+    t.not(body, text)
+    writeFileSync(path, `1 ${createHash('sha256').update(body).digest('hex')}\n${body}`)
+    const stricter = await fixture.live({
+      openFiles: ([first = '']) => Promise.reject(new FileError(first, 'has odd dates')),
+    })
+    t.match(now(stricter), { reason: 'data/1.parquet has odd dates', version: { id } })
+    const live = await fixture.live()
+    t.match(now(live), { reason: null, version: { id } })
+    const never = () => Promise.reject(new Error('opened again'))
+    t.match(now(await fixture.live({ openFiles: never })), { reason: null, version: { id } })
+  },
+)
 
 await t.test('a damaged or foreign versions folder is not used', async (t) => {
   const fixture = await makeCatalogFolder(t, { files })

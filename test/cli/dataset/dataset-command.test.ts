@@ -157,8 +157,11 @@ await t.test('list joins the reports of the server with the registry', async (t)
   })
   const table = await das(['dataset', 'list'], { isTerminal: true })
   t.match(table.stdout, /^procurement {2}unavailable +—.* 2026-11-15 12:00 UTC$/m)
-  t.match(table.stdout, /^procurement: data\/procurement\.parquet is empty \(0 bytes\)$/m)
-  t.match(table.stdout, /^financials +serving .* 2 linked +\d\.\d+ kB +0 /m)
+  t.match(
+    table.stdout,
+    /^procurement: since 2026-11-15 12:00 UTC: data\/procurement\.parquet is empty/m,
+  )
+  t.match(table.stdout, /^financials +serving .* 2 copied +\d\.\d+ kB +0 /m)
 })
 
 await t.test('list reports an invalid registry and still shows the served datasets', async (t) => {

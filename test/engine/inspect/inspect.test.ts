@@ -56,7 +56,6 @@ await t.test('footers show row groups, empty columns and long numbers', async (t
     onlyValue: null,
     notFiniteRows: null,
     rounded: null,
-    cutsNanoseconds: false,
   }
   t.strictSame(await inspect(), {
     footers: [
@@ -115,6 +114,7 @@ await t.test('keys are counted over all files; nested ones are not', async (t) =
   const { inspect } = await open(t, files)
   t.strictSame((await inspect({ countsKeys: true })).keys, {
     sharingRows: 5,
+    betweenFilesRows: 0,
     example: { values: ['1'], rows: 3 },
     emptyRows: [1],
   })

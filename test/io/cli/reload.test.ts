@@ -78,7 +78,7 @@ await t.test('the command line and the running server agree on the served versio
     t.notOk(stdout.includes(folder))
     const table = await das(list)
     t.match(table.stdout, /^things\tstale\t3\t/m)
-    t.match(table.stdout, /^things: data\/2\.parquet is not a whole Parquet file/m)
+    t.match(table.stdout, /^things: since 20\S+ \S+ UTC: data\/2\.parquet is not a whole/m)
     const listed = await das([...list, '--json'])
     t.match(JSON.parse(listed.stdout), [
       { name: 'things', status: 'stale', rows: 3, earlier_versions: 1, reason: /not a whole/ },
@@ -100,6 +100,10 @@ await t.test('the command line and the running server agree on the served versio
       )
       t.equal(await seen(), 2)
       t.match((await das(list)).stderr, /^warning: the server refuses the current registry/)
+      const unknown = await das([...reload, 'thing'])
+      t.match(unknown, { code: 1, stderr: /no dataset "thing"\. Did you mean "things"\?/ })
+      t.equal((await das([...reload, 'things', '--force'])).code, 1, 'only its delivery is forced')
+      t.equal(await seen(), 2)
       const forced = await das([...reload, '--force', '--json'])
       t.same({ code: forced.code, stderr: forced.stderr }, { code: 0, stderr: '' })
       t.match(JSON.parse(forced.stdout), [{ name: 'things', status: 'serving', reason: null }])

@@ -73,9 +73,71 @@ await t.test('the earliest nanoseconds are served as they are', async (t) => {
 })
 
 await t.test('times that lose digits are warned of', async (t) => {
-  const { check } = await bring(t, { field: 'int96_nanoseconds.parquet', lines: '    key: id' })
-  t.match(check, /warning: .*"t".*nanoseconds/)
+  const found = await bring(t, { field: 'int96_nanoseconds.parquet', lines: '    key: id' })
+  t.match(found.check, /warning: nanoseconds in "t": /)
+  t.match(found.warnings, [/^nanoseconds in "t": .* the last three digits are lost/])
 })
+
+/** Notes that writers put beside the schema, and whether they say that early days are shifted. */
+const writers = {
+  "{'org.apache.spark.version': '3.4.1', 'org.apache.spark.legacyDateTime': ''}": true,
+  "{'org.apache.spark.version': '3.4.1', 'org.apache.spark.legacyINT96': ''}": true,
+  "{'org.apache.spark.version': '2.4.5'}": true,
+  "{'org.apache.spark.sql.parquet.row.metadata': '{}'}": true,
+  "{'writer.date.proleptic': 'false', 'writer.time.zone': 'Europe/Moscow'}": true,
+  "{'writer.date.proleptic': 'true'}": false,
+  "{'org.apache.spark.version': '3.5.0', 'org.apache.spark.sql.parquet.row.metadata': '{}'}": false,
+  "{'org.apache.spark.version': '4.0.0'}": false,
+} as const
+const earlyValues = {
+  "DATE '1500-01-01'": true,
+  "TIMESTAMP '1850-05-05 01:02:03'": true,
+  "TIMESTAMPTZ '1850-05-05 01:02:03+00'": true,
+  "DATE '1582-10-15'": false,
+  "DATE '2020-02-02'": false,
+  "TIMESTAMP '1900-01-01 00:00:00'": false,
+} as const
+
+await t.test('early days in the calendar of old writers are warned of', async (t) => {
+  const [old = ''] = Object.keys(writers)
+  const cases = [
+    ...Object.entries(writers).map(([notes, is]) => [notes, "DATE '1500-01-01'", is] as const),
+    ...Object.entries(earlyValues).map(([value, is]) => [old, value, is] as const),
+  ]
+  for (const [notes, value, isWarned] of cases) {
+    const others = `CASE WHEN i = 777 THEN ${value} END`
+    const files = { 'data/a.parquet': `SELECT i AS id, ${others} AS d FROM range(900) t(i)` }
+    const writing = `, KV_METADATA ${notes}`
+    const { reason, warnings, check } = await bring(t, { files, writing, lines: '    key: id' })
+    t.equal(reason, null)
+    t.equal(
+      warnings.some((each) => each.includes('in "d", written in the calendar of Spark')),
+      isWarned,
+      `${notes} ${value}`,
+    )
+    t.equal(check.includes('served as other days'), isWarned)
+  }
+})
+
+await t.test(
+  'geometries are texts, dropped and packed, with none in a file and nested',
+  async (t) => {
+    const point = (x: string) => `('POINT(' || ${x} || ' 2)')::GEOMETRY`
+    const files = {
+      'data/a.parquet': `SELECT i AS id, ${point('i')} AS g FROM range(5) t(i)`,
+      'data/b.parquet': 'SELECT 5 + i AS id, NULL::GEOMETRY AS g FROM range(5) t(i)',
+    }
+    const { reason, ask } = await bring(t, { files, lines: '    key: id' })
+    t.equal(reason, null)
+    for (const form of forms) {
+      t.match(
+        await ask(form, 'id=in.3,7'),
+        '{"data":[{"id":3,"g":"POINT (3 2)"},{"id":7,"g":null}],',
+      )
+      t.match(await ask(form, 'g=eq.POINT (4 2)&select=id'), '{"data":[{"id":4}],')
+    }
+  },
+)
 
 /** Where a bad text is, in which layout, and what is said of the place of a text, and in a list. */
 const places = {

@@ -264,6 +264,7 @@ await t.test('a file is copied completely if the file system refuses a link', as
   }))
   await writeManifest(published.folder, {
     publishedAt: 0,
+    isCurrent: true,
     files: read,
     boundsOf: [],
     origins: null,

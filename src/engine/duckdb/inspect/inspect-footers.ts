@@ -4,7 +4,6 @@ import type { FileFooter } from '../../../versions/inspector.js'
 import type { Version } from '../../../versions/version.js'
 import { bindText } from '../bind.js'
 import { hasBounds } from '../open/read-bounds.js'
-import { int96, readSchemaTree } from '../open/schema-tree.js'
 import { bindPaths } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 import { isRoundedText } from './rounded.js'
@@ -15,8 +14,6 @@ export interface FooterColumn {
   readonly isEmpty: boolean | null
   /** A value that a double can't represent; null if no footer shows one. */
   readonly roundedExample: string | null
-  /** True if a file holds times in nanoseconds that DuckDB reads as microseconds. */
-  readonly cutsNanoseconds: boolean
 }
 
 interface Footers {
@@ -29,12 +26,6 @@ interface Footers {
 /** Files per statement that reads footers: the footer of a wide file has thousands of entries. */
 const batchFilesMax = 200
 
-/** How DuckDB writes a schema's logical types. */
-const utc = 'TimestampType(isAdjustedToUTC=1'
-const nanoseconds = 'NANOS=NanoSeconds()'
-
-const unknown: FooterColumn = { isEmpty: null, roundedExample: null, cutsNanoseconds: false }
-
 /** Reads only footers, not values. */
 export async function readFooters(version: Version, run: RunStatement): Promise<Footers> {
   const files: FileFooter[] = []
@@ -43,7 +34,6 @@ export async function readFooters(version: Version, run: RunStatement): Promise<
     const paths = version.files.slice(from, from + batchFilesMax).map(({ path }) => path)
     files.push(...(await readLayouts(version.key[0], paths, run)))
     await addColumns(columns, version, paths, run)
-    await addCuts(columns, paths, run)
   }
   return { files, columns }
 }
@@ -113,39 +103,14 @@ async function addColumns(
     const index = places.get(source)
     // A nested column has no entry with its own name.
     if (index === undefined) continue
-    const before = known.get(source) ?? { ...unknown, isEmpty: true }
+    const before = known.get(source) ?? { isEmpty: true, roundedExample: null }
     const isEmpty = empty[index] === true ? true : isCounted[index] === true ? false : null
     const example = [most[index], least[index]]
       .map((value) => String(value))
       .find((text) => isRoundedText(type, text))
     known.set(source, {
-      ...before,
       isEmpty: before.isEmpty === false || isEmpty === false ? false : before.isEmpty && isEmpty,
       roundedExample: before.roundedExample ?? example ?? null,
     })
   }
-}
-
-/** Includes nested columns. It reads the schema, because DuckDB has one type for both units. */
-async function addCuts(
-  known: Map<string, FooterColumn>,
-  paths: readonly string[],
-  run: RunStatement,
-): Promise<void> {
-  const [files = []] = await run({
-    sql: `SELECT DISTINCT file_name FROM parquet_schema($1)
-      WHERE logical_type LIKE $2 OR type = '${int96}'`,
-    values: [bindPaths(paths), bindText(`${utc}%${nanoseconds}%`)],
-  })
-  for (const file of files) {
-    for (const { name, logicalTypes } of await readSchemaTree(run, String(file))) {
-      if (!logicalTypes.some(isCut)) continue
-      known.set(name, { ...(known.get(name) ?? unknown), cutsNanoseconds: true })
-    }
-  }
-}
-
-function isCut(logicalType: string | null): boolean {
-  if (logicalType === int96) return true
-  return logicalType?.startsWith(utc) === true && logicalType.includes(nanoseconds)
 }

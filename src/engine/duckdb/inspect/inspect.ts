@@ -131,7 +131,6 @@ function inspectedColumn(
   footer: FooterColumn | undefined,
   scanned: ScannedColumn | undefined,
 ): InspectedColumn {
-  const cutsNanoseconds = footer?.cutsNanoseconds ?? false
   if (scanned) {
     const { values, onlyValue, notFiniteRows, roundedRows, roundedExample } = scanned
     return {
@@ -139,7 +138,6 @@ function inspectedColumn(
       onlyValue,
       notFiniteRows,
       rounded: roundedExample === null ? null : { rows: roundedRows, example: roundedExample },
-      cutsNanoseconds,
     }
   }
   const example = footer?.roundedExample ?? null
@@ -148,6 +146,5 @@ function inspectedColumn(
     onlyValue: null,
     notFiniteRows: null,
     rounded: example === null ? null : { rows: null, example },
-    cutsNanoseconds,
   }
 }

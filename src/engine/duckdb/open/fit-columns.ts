@@ -5,7 +5,7 @@ import { servedText } from '../encode/encode.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import { textOrNull } from '../run-statement.js'
 import type { RunStatement } from '../run-statement.js'
-import { castSql, identifier, withoutBounds } from '../sql.js'
+import { castSql, columnSql } from '../sql.js'
 import type { FileGroup } from './parquet-schemas.js'
 import { hasBounds } from './read-bounds.js'
 
@@ -40,12 +40,12 @@ const unfilled: ColumnFit = { hasValues: false, target: null, misfit: null, boun
 async function fitColumn(
   run: RunStatement,
   paths: readonly string[],
-  { name, type, hasOldStatistics }: FileColumn,
+  { name, type, marks }: FileColumn,
   target: DataType | null,
   wantsBounds: boolean,
 ): Promise<ReadonlyMap<number, ColumnFit>> {
   const stored = withTypes(type)
-  const value = hasOldStatistics ? withoutBounds(identifier(name)) : identifier(name)
+  const value = columnSql(name, marks)
   const text = servedText(stored, value)
   const wanted = target ?? stored
   const cast = castSql(value, stored, wanted)

@@ -6,6 +6,7 @@ import { FileError } from '../../../versions/opener.js'
 import type { FileColumn } from '../../../versions/opener.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
+import { isCut, markColumns, readTexts, readWriters } from './mark-columns.js'
 import { dataTypeOf } from './parquet-columns.js'
 import { readSchemaTree } from './schema-tree.js'
 
@@ -31,24 +32,16 @@ export async function groupFiles(
   await requireNarrowDecimals(run, paths)
   const schemas = await readTexts(run, schemaTexts, paths)
   const geometries = await readTexts(run, geometryTexts, paths)
-  const statistics = await readTexts(run, oldStatisticsTexts, paths)
-  const groups = new Map<string, string[]>()
-  for (const path of paths) {
-    const key = JSON.stringify([schemas, geometries, statistics].map((each) => each.get(path)))
-    const group = groups.get(key) ?? []
-    group.push(path)
-    groups.set(key, group)
-  }
+  const writers = await readWriters(run, paths)
+  const groups = Map.groupBy(paths, (path) =>
+    JSON.stringify([schemas.get(path), geometries.get(path), writers.get(path)]),
+  )
   const grouped: FileGroup[] = []
   for (const group of groups.values()) {
     const [first = ''] = group
     const columns = await readColumns(connection, run, first)
-    // What the statement above writes.
-    const old = JSON.parse(statistics.get(first) ?? '[]') as readonly string[]
-    const marked = columns.map((column) =>
-      old.includes(column.name) ? { ...column, hasOldStatistics: true as const } : column,
-    )
-    grouped.push({ files: await countRows(run, group), columns: old.length > 0 ? marked : columns })
+    const marked = await markColumns(run, group, columns, writers.get(first))
+    grouped.push({ files: await countRows(run, group), columns: marked })
   }
   return grouped
 }
@@ -61,17 +54,6 @@ const schemaTexts = `SELECT file_name, md5(CAST(to_json(list([name, type, type_l
 /** GeoParquet metadata beside the schema makes DuckDB read bytes as geometries. */
 const geometryTexts = `SELECT file_name, md5(string_agg(CAST(value AS VARCHAR)))
   FROM parquet_kv_metadata($1) WHERE key = 'geo' GROUP BY file_name`
-
-/**
- * Columns whose smallest and largest value may be in the order of signed bytes, as writers before
- * 2018 stored them: DuckDB would use them to leave rows out.
- */
-const oldStatisticsTexts = `
-  SELECT file_name, CAST(to_json(list(DISTINCT path_in_schema)) AS VARCHAR)
-  FROM parquet_metadata($1)
-  WHERE stats_min IS NOT NULL AND stats_min_value IS NULL
-    AND type IN ('BYTE_ARRAY', 'FIXED_LEN_BYTE_ARRAY', 'INT32', 'INT64', 'INT96')
-  GROUP BY file_name`
 
 /** The most digits of DuckDB's decimals; it reads wider ones as doubles, and wrong. */
 const digitsMax = 38
@@ -89,15 +71,6 @@ async function requireNarrowDecimals(run: RunStatement, paths: readonly string[]
     `(DECIMAL(${Number(digits[0])},${Number(scales[0])})), which can't be read exactly; write it ` +
     `with at most ${digitsMax} digits, or as text`
   throw new FileError(String(files[0]), reason)
-}
-
-async function readTexts(
-  run: RunStatement,
-  sql: string,
-  paths: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const [names = [], texts = []] = await run({ sql, values: [bindPaths(paths)] })
-  return new Map(names.map((name, index) => [String(name), String(texts[index])]))
 }
 
 /** Counts rows by reading them: the total in the footer may be too small. */
@@ -135,6 +108,7 @@ async function readColumns(
       name,
       type: withoutTypes(dataTypeOf(result.columnType(index)), top[index]?.leafTypes ?? []),
       required: top[index]?.required ?? false,
+      ...(top[index]?.logicalTypes.some(isCut) === true && { marks: ['cut nanoseconds'] as const }),
     }))
     if (columns.length === 0) throw new FileError(path, 'has no columns')
     return columns

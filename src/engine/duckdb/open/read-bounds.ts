@@ -5,7 +5,7 @@ import { bindText } from '../bind.js'
 import { servedText } from '../encode/encode.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
-import { identifier, withoutBounds } from '../sql.js'
+import { columnSql } from '../sql.js'
 
 /** True for types whose bounds help to choose files: exactly compared types, and stored text. */
 export function hasBounds({ type }: Pick<FileColumn, 'type'>): boolean {
@@ -67,9 +67,9 @@ async function footerBounds(
 async function scanBounds(
   run: RunStatement,
   paths: readonly string[],
-  { name, type, hasOldStatistics }: FileColumn,
+  { name, type, marks }: FileColumn,
 ): Promise<readonly (readonly [path: string, bounds: TextBounds])[]> {
-  const column = hasOldStatistics ? withoutBounds(identifier(name)) : identifier(name)
+  const column = columnSql(name, marks)
   const ends = [`min(${column})`, `max(${column})`].map((end) => servedText(type, end))
   const [files = [], min = [], max = []] = await run({
     sql: `SELECT file_index, ${ends.join(', ')} FROM ${boundFilesSql('$1')}

@@ -126,7 +126,7 @@ function packedVersion(version: Version, { path, rows }: PackedSample): Version 
     rows,
     types,
     below: '',
-    oldStatistics: new Set<string>(),
+    marks: new Map<string, never>(),
     layout: 'packed',
     partition: new Map(),
     bounds: new Map(),

@@ -122,9 +122,15 @@ export function fileSql(
     TO ${targetSql(path)} ${layoutSql(layout, signs)}`
 }
 
+/**
+ * Geometries by the type of their column: the older way, metadata of their values, leaves columns
+ * without a value and nested ones as bytes.
+ */
+export const shapes = "GEOPARQUET_VERSION 'V2'"
+
 /** The options of COPY for a layout; `signs` is of `keepSigns`. */
 export function layoutSql(layout: Omit<PackLayout, 'fileRows'>, signs = ''): string {
   const { codec, parquetVersion, rowGroupRows } = layout
-  return `(FORMAT parquet, ${signs}COMPRESSION ${codec}, PARQUET_VERSION ${parquetVersion},
-    ROW_GROUP_SIZE ${rowGroupRows})`
+  return `(FORMAT parquet, ${signs}${shapes}, COMPRESSION ${codec},
+    PARQUET_VERSION ${parquetVersion}, ROW_GROUP_SIZE ${rowGroupRows})`
 }

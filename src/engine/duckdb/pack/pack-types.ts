@@ -5,7 +5,7 @@ import { targetSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 import { identifier } from '../sql.js'
 import { wholeScans } from './pack-scans.js'
-import { readSql, scanSql } from './pack-sql.js'
+import { readSql, scanSql, shapes } from './pack-sql.js'
 
 /**
  * Writes a file without rows and reads it back: DuckDB silently replaces types that Parquet lacks
@@ -21,7 +21,7 @@ export async function requireSameTypes(
   if (!scan) throw new PackError('There is no file to pack.')
   const list = order.columns.map(({ name }, index) => `c${index} AS ${identifier(name)}`)
   const rows = `SELECT ${list.join(', ')} FROM (${scanSql(order, scan, order.columns)}) LIMIT 0`
-  await run({ sql: `COPY (${rows}) TO ${targetSql(path)} (FORMAT parquet)` })
+  await run({ sql: `COPY (${rows}) TO ${targetSql(path)} (FORMAT parquet, ${shapes})` })
   const [names = [], types = []] = await describe(run, rows)
   const [, packed = []] = await describe(run, `SELECT * FROM ${readSql([path])}`)
   const lost = names.flatMap((name, index) => {

@@ -10,7 +10,7 @@ import { encodeCsvRow } from '../encode/encode-csv.js'
 import { encodeRow } from '../encode/encode.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import type { Statement } from '../run-statement.js'
-import { castSql, identifier, withoutBounds } from '../sql.js'
+import { castSql, columnSql } from '../sql.js'
 import { SqlParameters, condition } from './condition.js'
 import type { Piece, Scan } from './pieces.js'
 
@@ -142,9 +142,7 @@ function columnsOf({ files }: Scan, parameters: SqlParameters): (column: Column)
       return `CAST(list_extract(${listOf(column.source)}, ${place}) AS ${type})`
     }
     if (stored === undefined) return `CAST(NULL AS ${type})`
-    const name = identifier(column.source)
-    const isOld = first?.oldStatistics.has(column.source) === true
-    return castSql(isOld ? withoutBounds(name) : name, stored, column.type)
+    return castSql(columnSql(column.source, first?.marks.get(column.source)), stored, column.type)
   }
 }
 
