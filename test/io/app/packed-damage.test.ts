@@ -10,6 +10,9 @@ import { logged } from '../../support/logged.js'
 import { startWorld, writeParquet } from '../../support/world.js'
 import type { World } from '../../support/world.js'
 
+/** With a limit small files are linked too: damage to a dropped file is damage to the served one. */
+const settings = { diskLimit: '1GB' }
+
 // Guarantee: a packed copy that is damaged is never read: the files that it was made from are
 // served, and it is made again.
 
@@ -34,7 +37,7 @@ const isPacked = (world: World) => versionOf(world)?.files[0]?.name.startsWith('
 async function packed(t: Test) {
   const folder = t.testdir({})
   await writeParquet(folder, files)
-  const world = await startWorld(t, { at: folder, files: {}, registry })
+  const world = await startWorld(t, { at: folder, files: {}, registry, settings })
   const { token } = await world.subscribe(['things:pro'])
   void world.app.prepare()
   await logged(world, '"packed"')
@@ -63,7 +66,7 @@ for (const [what, damage] of damages) {
   await t.test(`${what} of a packed file: the sources serve, and it is packed again`, async (t) => {
     const { folder, path, rows, token, id } = await packed(t)
     damage(path)
-    const world = await startWorld(t, { at: folder, files: {}, registry })
+    const world = await startWorld(t, { at: folder, files: {}, registry, settings })
     const first = await rowsOf(world, token)
     if (first !== null) t.same(first, rows)
     t.equal(isPacked(world), false, 'withdrawn')
@@ -84,11 +87,11 @@ for (const [what, damage] of damages) {
 await t.test('a damaged source does not end a packed copy that is sound', async (t) => {
   const { folder, rows, token, id } = await packed(t)
   age(join(folder, 'data/1.parquet'))
-  const before = await startWorld(t, { at: folder, files: {}, registry })
+  const before = await startWorld(t, { at: folder, files: {}, registry, settings })
   await before.app.reload()
   await before.app.close()
   rot(join(folder, 'data/1.parquet'), 0.5)
-  const world = await startWorld(t, { at: folder, files: {}, registry })
+  const world = await startWorld(t, { at: folder, files: {}, registry, settings })
   t.same(await rowsOf(world, token), rows)
   t.equal(versionOf(world)?.id, id)
 })
@@ -98,7 +101,7 @@ await t.test('files that are damaged while they are packed are not served as pac
   await writeParquet(folder, files)
   const source = join(folder, 'data/1.parquet')
   age(source)
-  const world = await startWorld(t, { at: folder, files: {}, registry })
+  const world = await startWorld(t, { at: folder, files: {}, registry, settings })
   rot(source, 0.3)
   void world.app.prepare()
   await logged(world, 'is damaged: its content changed, but not its size')
@@ -114,13 +117,13 @@ await t.test('a packed copy of an earlier release, without a hash, is served', a
   const text = JSON.stringify(manifest)
   const sum = createHash('sha256').update(text).digest('hex')
   writeFileSync(manifestPath, `1 ${sum}\n${text}`)
-  const world = await startWorld(t, { at: folder, files: {}, registry })
+  const world = await startWorld(t, { at: folder, files: {}, registry, settings })
   t.equal(versionOf(world)?.id, id)
   t.same(await rowsOf(world, token), rows)
   await world.app.close()
   t.match(readFileSync(manifestPath, 'utf8'), /"hash":"[0-9a-f]{64}"/, 'it has one from now on')
   rot(path, 0.5)
-  const next = await startWorld(t, { at: folder, files: {}, registry })
+  const next = await startWorld(t, { at: folder, files: {}, registry, settings })
   await rowsOf(next, token)
   t.equal(isPacked(next), false, 'and is verified by it')
 })

@@ -53,8 +53,10 @@ function place(folder: string, sources: string): Place {
   return { folder, source }
 }
 
+/** With a limit small files are linked too, so that what befalls a dropped one befalls the served. */
+const withLimit = { diskLimit: '1GB' }
 const start = (t: Test, { folder }: Place, settings = {}) =>
-  startWorld(t, { at: folder, files: {}, registry, settings })
+  startWorld(t, { at: folder, files: {}, registry, settings: { ...withLimit, ...settings } })
 
 const ask = (world: World, token: string): Promise<Answer> => world.get(url, token)
 

@@ -33,7 +33,8 @@ ${lines || '    demo: {id: [c1, c2]}'}
       pro: {rows_per_month: 100000, history: all, price_rub: 0, rate_per_minute: 100000}
 `
 
-const start = (t: Test) => startWorld(t, { files: filesOf(0), registry: registryOf() })
+const start = (t: Test, settings = {}) =>
+  startWorld(t, { files: filesOf(0), registry: registryOf(), settings })
 
 async function refresh(world: World, generation: number): Promise<void> {
   await writeParquet(world.folder, filesOf(generation))
@@ -99,11 +100,8 @@ await t.test(
       })
       t.equal(walked.rows.length, rows, url)
       t.ok(walked.rows.every((row) => row['generation'] === 0))
-      writeFileSync(join(world.folder, 'data/2025.parquet'), '')
-      await world.app.reload()
-
       rmSync(join(world.folder, 'data/2025.parquet'))
-      await world.app.reload()
+      await world.app.reload(true)
     }
   },
 )
@@ -173,8 +171,28 @@ await t.test('what the registry says in words is said at once, to agents too', a
   t.match(content['columns'], [{}, {}, { name: 'n', unit: 'pieces' }, {}])
 })
 
-await t.test('a file that is overwritten in place is never served torn', async (t) => {
+await t.test('a small version is a copy: its files may be overwritten in place', async (t) => {
   const world = await start(t)
+  const { token } = await world.subscribe(['things:pro'])
+  const url = '/v1/things?year=eq.2024&limit=7'
+  const before = await world.get(url, token)
+  await writeParquet(world.folder, { 'other.parquet': yearOf(2024, 9) })
+  const path = join(world.folder, 'data/2024.parquet')
+  writeFileSync(path, readFileSync(join(world.folder, 'other.parquet')))
+  t.equal((await world.get(url, token)).text, before.text)
+  await world.app.reload()
+  const after = await world.get(url, token)
+  t.ok(after.body.data.every((row) => row['generation'] === 9))
+  const walk = await world.get(`${url}&cursor=${before.body.next_cursor}`, token)
+  t.ok(
+    walk.body.data.every((row) => row['generation'] === 0),
+    'the walk goes on in the old version',
+  )
+})
+
+await t.test('a linked file that is overwritten in place is never served torn', async (t) => {
+  // With a limit small files are linked too.
+  const world = await start(t, { diskLimit: '1GB' })
   const { token } = await world.subscribe(['things:pro'])
   const url = '/v1/things?year=eq.2024&limit=50'
   const before = await world.get(url, token)
