@@ -1,4 +1,4 @@
-import { LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument, visit } from 'yaml'
+import { Lexer, LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument, visit } from 'yaml'
 import type { Document, Range } from 'yaml'
 
 /** Keys and indexes from the root to a value. */
@@ -23,6 +23,15 @@ export interface LocatedYaml {
 /** Reads a YAML text; `file` is its name in locations. Keys with the same text are equal. */
 export function readLocatedYaml(text: string, file: string): LocatedYaml {
   const lines = new LineCounter()
+  if (isDeep(text)) {
+    const problem = `${file} has more than ${depthMax} levels, one in another.`
+    return {
+      content: null,
+      problems: [problem],
+      locate: () => file,
+      scalarAt: () => writtenScalar({ node: undefined, range: undefined }),
+    }
+  }
   const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
@@ -49,6 +58,26 @@ export function readLocatedYaml(text: string, file: string): LocatedYaml {
     locate: (path) => at(steps(document, path).range?.[0] ?? 0),
     scalarAt: (path) => writtenScalar(steps(document, path)),
   }
+}
+
+/** Far more than a registry needs; the time to read a text grows by powers of its depth. */
+const depthMax = 50
+
+/** Whether brackets, indents or marks of keys and items are nested too deep, as far as tokens say. */
+function isDeep(text: string): boolean {
+  let [brackets, items, keys, isStart] = [0, 0, 0, true]
+  for (const token of new Lexer().lex(text)) {
+    const isEnd = token === '\n' || token === '\r\n'
+    if (isEnd) items = 0
+    else if (token === '[' || token === '{') brackets += 1
+    else if (token === ']' || token === '}') brackets -= 1
+    else if (token === '-') items += 1
+    else if (token === '?') keys += 1
+    const indent = isStart && /^ +$/.test(token) ? token.length : 0
+    isStart = isEnd
+    if (Math.max(brackets, items, keys, indent / 4) > depthMax) return true
+  }
+  return false
 }
 
 /** The offset of the first alias without an anchor; 0 if every alias has one. */

@@ -31,6 +31,34 @@ function datasetProblems(...lines: readonly string[]): readonly string[] {
 
 const plan = '{rows_per_month: 10, history: all, price_rub: 0}'
 
+await t.test('a text that is nested without end is refused at once', (t) => {
+  const deep = {
+    brackets: `a: ${'['.repeat(100_000)}`,
+    'closed brackets': `a: ${'['.repeat(60)}${']'.repeat(60)}`,
+    items: `a:\n  ${'- '.repeat(1000)}x`,
+    keys: `${'? '.repeat(1000)}x`,
+    'keys on lines': Array.from({ length: 190 }, (_, index) => `${' '.repeat(index)}?`).join('\n'),
+    indents: Array.from({ length: 900 }, (_, index) => `${' '.repeat(index)}a:`).join('\n'),
+  }
+  for (const [name, text] of Object.entries(deep)) {
+    const problem = 'registry.yaml has more than 50 levels, one in another.'
+    t.same(problemsOf(text), [problem], name)
+  }
+  const brackets = `[]{}`.repeat(100)
+  t.same(datasetProblems(`description: "${'['.repeat(100)}${brackets}"`), [], 'in a text')
+  t.end()
+})
+
+await t.test('a registry of more than 4 MB is refused', async (t) => {
+  const path = join(t.testdir({}), 'registry.yaml')
+  writeFileSync(path, `# ${'x'.repeat(4_000_000)}\n`)
+  const cause: unknown = await readRegistry(path).catch((error: unknown) => error)
+  t.ok(cause instanceof RegistryError)
+  t.match(cause, {
+    problems: ['registry.yaml has 4000003 bytes, and at most 4000000 are read.'],
+  })
+})
+
 await t.test('a registry of one dataset with title and files is enough', (t) => {
   const registry = parse('datasets:\n  things: {title: Things, files: a.parquet}\n')
   t.equal(registry.folder, folder, 'paths are relative to the registry')

@@ -8,6 +8,8 @@ import type { XmlTag } from './xml.js'
 
 const megabyte = 1_000_000
 const sizeMax = 50 * megabyte
+/** In place of a size in the directory of a zip: it stands elsewhere. */
+const zip64Mark = 0xffffffff
 /** Of all parts together. */
 const unpackedMax = 512 * megabyte
 
@@ -32,8 +34,17 @@ export async function openWorkbook(path: string, file: string) {
   }
   requireSize((await stat(path)).size, sizeMax, '')
   const bytes = await readFile(path)
-  let unpacked = 0
-  unzipSync(bytes, { filter: ({ originalSize }) => (unpacked += originalSize) < 0 })
+  let [unpacked, isZip64] = [0, false]
+  unzipSync(bytes, {
+    filter: ({ originalSize }) => {
+      isZip64 ||= originalSize === zip64Mark
+      return (unpacked += originalSize) < 0
+    },
+  })
+  if (isZip64) {
+    const way = 'Open it in Excel or LibreOffice and save it, or save it as CSV'
+    throw new TableError(`error: ${file} is packed as zip64, which is not read. ${way}.`)
+  }
   requireSize(unpacked, unpackedMax, ' unpacked')
   const tagsOf: TagsOf = (part) => {
     const content = unzipSync(bytes, { filter: ({ name }) => name === part })[part]

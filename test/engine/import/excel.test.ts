@@ -317,6 +317,19 @@ await t.test(
 )
 
 // Guarantee: a workbook takes no more memory than the limits say, whatever its zip claims.
+await t.test(
+  'a workbook whose sizes stand elsewhere (zip64) is refused, and named so',
+  async (t) => {
+    const bytes = Buffer.from(workbook({ sheets: { One: [inline('A1', 'x')] } }))
+    const entry = bytes.indexOf(Buffer.from('PK\x01\x02', 'latin1'))
+    bytes.writeUInt32LE(0xffffffff, entry + 24)
+    t.match(
+      await refusalOf(t.testdir({}), 'a.xlsx', bytes),
+      /^error: a\.xlsx is packed as zip64, which is not read\. Open it in Excel/,
+    )
+  },
+)
+
 await t.test('a workbook that unpacks to gigabytes is refused before it is unpacked', async (t) => {
   const folder = t.testdir({})
   const files = workbookFiles({ sheets: { One: [inline('A1', 'a'), number('A2', 1)] } })

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { workAside } from '../../../src/app/child-work.js'
 import { importAside } from '../../../src/app/import-process.js'
@@ -93,3 +94,13 @@ await t.test(
     t.same(children(), before)
   },
 )
+
+await t.test('a gzip file that is made to fill a disk is refused', async (t) => {
+  const bomb = gzipSync(Buffer.alloc(1_100_000_000, 'a,b\n'), { level: 9 })
+  const order = orderOf(t.testdir({}), 'a.csv.gz', bomb)
+  const signal = new AbortController().signal
+  await t.rejects(
+    importAside(order, { signal, report: () => undefined }),
+    /the gzip file unpacks to over 1000000000 bytes; unpack it first/,
+  )
+})
