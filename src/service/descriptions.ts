@@ -194,7 +194,8 @@ function exampleRequests(access: Access, { sample }: SeenRows): string[] {
   const { dataset, columns } = access
   const path = `/v1/${dataset.name}`
   const names = columns.map(({ name }) => name)
-  const select = firstColumns(dataset.firstNames, columns, (name) => names.includes(name))
+  const shown = new Set(names)
+  const select = firstColumns(dataset.firstNames, columns, (name) => shown.has(name))
   const listed = encodeList(select)
   const filters = [...sample].map(
     ([name, value]) => `${encodeForUrl(name)}=eq.${encodeForUrl(value)}`,

@@ -67,7 +67,8 @@ function shownFirst(
   facts: readonly ColumnStatistics[] | undefined,
 ): readonly string[] {
   const filled = columns.filter((_, at) => facts?.[at]?.null_share !== 1).map(({ name }) => name)
-  return firstColumns(dataset.firstNames, columns, (name) => filled.includes(name))
+  const shown = new Set(filled)
+  return firstColumns(dataset.firstNames, columns, (name) => shown.has(name))
 }
 
 /** The part of a guide that derives from rows. */

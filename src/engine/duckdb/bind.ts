@@ -45,6 +45,8 @@ import type { Value } from '../../columns/filter-value.js'
 export interface BoundValue {
   readonly value: DuckDBValue
   readonly type: DuckDBType
+  /** Of files to read: their paths. */
+  readonly paths?: readonly string[]
 }
 
 /** A filter's value in its column's own type; text for columns that are compared as text. */

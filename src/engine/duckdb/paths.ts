@@ -19,7 +19,7 @@ export function isPattern(path: string): boolean {
  */
 export function bindPaths(paths: readonly string[]): BoundValue {
   for (const path of paths) requirePlain(path)
-  return bindTexts(paths)
+  return { ...bindTexts(paths), paths }
 }
 
 /** SQL that reads the rows of the files bound to a parameter, with the columns of each file. */

@@ -10,6 +10,7 @@ import type { Execute } from './run-statement.js'
 import { startInstance } from './sandbox.js'
 import type { SandboxOptions } from './sandbox.js'
 import { Session } from './session.js'
+import type { SlowFiles } from './session.js'
 
 export interface ServingOptions extends SandboxOptions {
   /** Its threads have a low priority, where that is possible, for large work. */
@@ -30,6 +31,7 @@ interface PooledInstance {
   /** Sessions that are ready for work; the one used last is at the end. */
   readonly idle: Session[]
   readonly running: Set<Running>
+  readonly slow: SlowFiles
   readonly openedMs: number
   /** A retired instance takes no more work and closes when its last work ends. */
   isRetired: boolean
@@ -67,7 +69,8 @@ export class ServingInstance {
     let session: Session | undefined
     try {
       session = opened.idle.pop() ?? (await connect(opened))
-      session.runWith(executeOn(opened, running))
+      const { hasLowPriority, slow } = opened
+      session.runWith(executeOn(opened, running), hasLowPriority ? slow : null)
       const result = await work(session)
       opened.idle.push(session)
       return result
@@ -153,7 +156,12 @@ async function open(options: ServingOptions): Promise<PooledInstance> {
     changeable: [fileCache],
     ...(options.hasLowPriority && { threads: 1, prepare }),
   })
-  const unused = { idle: [], running: new Set<Running>(), isRetired: false }
+  const unused = {
+    idle: [],
+    running: new Set<Running>(),
+    slow: new Map<string, boolean>(),
+    isRetired: false,
+  }
   return { instance, tempFolder, hasLowPriority, openedMs, ...unused }
 }
 

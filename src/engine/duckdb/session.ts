@@ -1,10 +1,16 @@
 import { join } from 'node:path'
+import { machineClock } from '../../clock.js'
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api'
 import { executeInPool, interruptible, runPrepared, runStatement } from './run-statement.js'
 import type { Execute, Statement } from './run-statement.js'
 
 /** With more statements than this, the least recently used one is closed. */
 const keptMax = 64
+/** Longer, the event loop must not plan. */
+const planMsMax = 30
+
+/** Whether planning a statement over a file takes long; files that were never read are not there. */
+export type SlowFiles = Map<string, boolean>
 
 /**
  * A connection that keeps its statements prepared: preparing one takes a quarter of a look-up.
@@ -15,6 +21,7 @@ export class Session {
   readonly #tempFolder: string | null
   readonly #connection: DuckDBConnection
   #execute = executeInPool
+  #slow: SlowFiles | null = null
   /** Statements by SQL text, the least recently used first. */
   readonly #kept = new Map<string, DuckDBPreparedStatement>()
 
@@ -24,9 +31,13 @@ export class Session {
     this.#tempFolder = tempFolder
   }
 
-  /** How statements run from now on; a thread of Node's pool runs them otherwise. */
-  runWith(execute: Execute): void {
+  /**
+   * How statements run from now on; a thread of Node's pool runs them otherwise. Where `execute`
+   * plans on the event loop, `slow` says for which files that would take too long.
+   */
+  runWith(execute: Execute, slow: SlowFiles | null): void {
     this.#execute = execute
+    this.#slow = slow
   }
 
   /**
@@ -34,9 +45,10 @@ export class Session {
    * after a failure: an interrupt may still arrive.
    */
   run(statement: Statement, signal: AbortSignal): Promise<DuckDBValue[][]> {
-    return interruptible(this.#connection, signal, async () =>
-      runPrepared(await this.#prepare(statement.sql), statement, signal, this.#execute),
-    )
+    return interruptible(this.#connection, signal, async () => {
+      const execute = (await this.#isSlow(statement, signal)) ? executeInPool : this.#execute
+      return runPrepared(await this.#prepare(statement.sql), statement, signal, execute)
+    })
   }
 
   /** Runs a statement without keeping it: DuckDB runs a prepared CREATE TABLE only once. */
@@ -54,6 +66,19 @@ export class Session {
     for (const prepared of this.#kept.values()) prepared.destroySync()
     this.#kept.clear()
     this.#connection.disconnectSync()
+  }
+
+  /** Plans the first statement of a file in the pool: 10,000 row groups take a tenth of a second. */
+  async #isSlow({ sql, values = [] }: Statement, signal: AbortSignal): Promise<boolean> {
+    const slow = this.#slow
+    const paths = slow ? values.flatMap((value) => value.paths ?? []) : []
+    if (paths.some((path) => slow?.get(path) === undefined)) {
+      const started = machineClock.monotonicMs()
+      await runStatement(this.#connection, { sql: `EXPLAIN ${sql}`, values }, signal)
+      const isSlow = machineClock.monotonicMs() - started > planMsMax
+      for (const path of paths) slow?.set(path, slow.get(path) ?? isSlow)
+    }
+    return paths.some((path) => slow?.get(path))
   }
 
   async #prepare(sql: string): Promise<DuckDBPreparedStatement> {

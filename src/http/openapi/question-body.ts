@@ -89,10 +89,10 @@ export function questionExample({ columns, sample, firstNames }: ReferenceDatase
   const name = found?.[0] ?? column?.name
   const value = found?.[1] ?? column?.rules.example
   const filter = name !== undefined && value !== '' ? [{ column: name, op: 'eq', value }] : []
-  const names = columns.map((each) => each.name)
+  const names = new Set(columns.map((each) => each.name))
   return {
     filters: filter,
-    select: firstColumns(firstNames, columns, (each) => names.includes(each)),
+    select: firstColumns(firstNames, columns, (each) => names.has(each)),
     limit: exampleLimit,
   }
 }

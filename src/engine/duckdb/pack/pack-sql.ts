@@ -115,11 +115,15 @@ export function fileSql(
   order: PackOrder,
   layout: PackLayout,
   path: string,
-  { from, to, signs }: { readonly from: number; readonly to: number; readonly signs: string },
+  {
+    from,
+    to,
+    dictionary,
+  }: { readonly from: number; readonly to: number; readonly dictionary: string },
 ): string {
   const list = order.columns.map(({ name }, index) => `${inner(index)} AS ${identifier(name)}`)
   return `COPY (SELECT ${list.join(', ')} FROM batch WHERE rowid >= ${from} AND rowid < ${to})
-    TO ${targetSql(path)} ${layoutSql(layout, signs)}`
+    TO ${targetSql(path)} ${layoutSql(layout, dictionary)}`
 }
 
 /**
@@ -128,9 +132,9 @@ export function fileSql(
  */
 export const shapes = "GEOPARQUET_VERSION 'V2'"
 
-/** The options of COPY for a layout; `signs` is of `keepSigns`. */
-export function layoutSql(layout: Omit<PackLayout, 'fileRows'>, signs = ''): string {
+/** The options of COPY for a layout; `dictionary` is of `dictionaryOption`. */
+export function layoutSql(layout: Omit<PackLayout, 'fileRows'>, dictionary = ''): string {
   const { codec, parquetVersion, rowGroupRows } = layout
-  return `(FORMAT parquet, ${signs}${shapes}, COMPRESSION ${codec},
+  return `(FORMAT parquet, ${dictionary}${shapes}, COMPRESSION ${codec},
     PARQUET_VERSION ${parquetVersion}, ROW_GROUP_SIZE ${rowGroupRows})`
 }

@@ -26,7 +26,7 @@ import type { PackLayout } from './pack-layout.js'
 import { filesPerBatch, packedBytesMax, requireSpace } from './pack-limits.js'
 import type { PackLimits } from './pack-limits.js'
 import { writeSearchFile } from './pack-search.js'
-import { keepSigns } from '../keep-signs.js'
+import { dictionaryOption } from '../dictionary-option.js'
 import { batchScans, checkScans, wholeScans } from './pack-scans.js'
 import { batchSql, fileSql, inner, planSql, rangesSql, readSql } from './pack-sql.js'
 import { requireSameTypes } from './pack-types.js'
@@ -239,8 +239,8 @@ async function loadBatch({ order, pathOf, run }: Packing, from: number, to: numb
 async function writeFile(packing: Packing, name: string, from: number): Promise<FinishedFile> {
   const { order, layout, draft, pathOf, run } = packing
   const cells = order.columns.map(({ type }, index) => ({ sql: inner(index), type }))
-  const signs = await keepSigns(run, 'batch', cells)
-  const part = { from, to: from + layout.fileRows, signs }
+  const dictionary = await dictionaryOption(run, 'batch', cells)
+  const part = { from, to: from + layout.fileRows, dictionary }
   await run({ sql: fileSql(order, layout, pathOf(name), part) })
   await draft.sync(name)
   return readBack(packing, name)

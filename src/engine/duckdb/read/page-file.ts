@@ -12,7 +12,7 @@ import { bindTarget } from '../paths.js'
 import type { RunStatement, Statement } from '../run-statement.js'
 import { identifier } from '../sql.js'
 import { byPosition, pieceSql, versionIndex } from './compile.js'
-import { keepSigns } from '../keep-signs.js'
+import { dictionaryOption } from '../dictionary-option.js'
 import { SqlParameters } from './condition.js'
 import type { Piece } from './pieces.js'
 import { readPieces } from './read-pieces.js'
@@ -24,9 +24,9 @@ const table = 'temp.page'
 const codec = 'snappy'
 /** More rows than any page has, so that a page is one row group. */
 const rowGroupRows = 122_880
-/** How every file of an answer is written; `signs` is of `keepSigns`. */
-export function fileOptions(signs: string): string {
-  return `(FORMAT parquet, ${signs}COMPRESSION ${codec}, ROW_GROUP_SIZE ${rowGroupRows})`
+/** How every file of an answer is written; `dictionary` is of `dictionaryOption`. */
+export function fileOptions(dictionary: string): string {
+  return `(FORMAT parquet, ${dictionary}COMPRESSION ${codec}, ROW_GROUP_SIZE ${rowGroupRows})`
 }
 /** Rows in a file have no text of their own. */
 const noText = Buffer.alloc(0)
@@ -50,9 +50,9 @@ export async function readPageFile(
     return placesOf(piece, await run(compileGather(piece, pieces, question, limit)))
   })
   const cells = columns.map(({ type }, index) => ({ sql: `c${index}`, type: parquetType(type) }))
-  const signs = await keepSigns((each) => run(statement(each.sql)), table, cells)
+  const dictionary = await dictionaryOption((each) => run(statement(each.sql)), table, cells)
   const file = await writeFile(folder, (path) =>
-    run(compileWrite(columns, found.rows.length, path, signs)),
+    run(compileWrite(columns, found.rows.length, path, dictionary)),
   )
   await run(statement(`DROP TABLE ${table}`))
   return { ...found, file }
@@ -100,11 +100,11 @@ function compileWrite(
   columns: readonly Column[],
   rows: number,
   path: string,
-  signs: string,
+  dictionary: string,
 ): Statement {
   const list = columns.map(({ name }, index) => `c${index} AS ${identifier(name)}`)
   const sql = `COPY (SELECT ${list.join(', ')} FROM ${table} ORDER BY piece, file, number LIMIT $1)
-    TO $2 ${fileOptions(signs)}`
+    TO $2 ${fileOptions(dictionary)}`
   return statement(sql, [bindBigint(rows), bindTarget(path)])
 }
 

@@ -1,6 +1,6 @@
 import type { Column } from '../../../columns/column.js'
 import { bindBigint } from '../bind.js'
-import { keepSigns } from '../keep-signs.js'
+import { dictionaryOption } from '../dictionary-option.js'
 import { bindTarget } from '../paths.js'
 import { fileOptions, writeFile } from '../read/page-file.js'
 import type { RunStatement } from '../run-statement.js'
@@ -20,10 +20,10 @@ export async function takeFile(
   run: RunStatement,
 ): Promise<Buffer> {
   const cells = columns.map(({ type }, index) => ({ sql: `c${index}`, type }))
-  const signs = await keepSigns(run, name, cells)
+  const dictionary = await dictionaryOption(run, name, cells)
   const list = columns.map((column, index) => `c${index} AS ${identifier(column.name)}`)
   const sql = `COPY (SELECT ${list.join(', ')} FROM ${name} WHERE place <= $1 ORDER BY place)
-    TO $2 ${fileOptions(signs)}`
+    TO $2 ${fileOptions(dictionary)}`
   const file = await writeFile(folder, (path) =>
     run({ sql, values: [bindBigint(rows), bindTarget(path)] }),
   )

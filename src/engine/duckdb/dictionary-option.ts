@@ -9,19 +9,26 @@ export interface TableCell {
   readonly type: DataType
 }
 
+/** What the dictionaries of all columns that are written at once may take. */
+const dictionariesBytesMax = 500_000_000
+/** The default of DuckDB: so much is allocated for each column of texts. */
+const dictionaryBytesMax = 1_048_576
+
 /**
- * The option with which COPY writes a table as it is: DuckDB's dictionaries hold 0.0 and -0.0 as
- * one value. Empty, or followed by a comma.
+ * The option with which COPY writes a table as it is, in bounded memory: DuckDB's dictionaries hold
+ * 0.0 and -0.0 as one value, and of a wide table they take gigabytes. Empty, or followed by a comma.
  */
-export async function keepSigns(
+export async function dictionaryOption(
   run: RunStatement,
   table: string,
   cells: readonly TableCell[],
 ): Promise<string> {
   const signs = cells.flatMap(({ sql, type }) => negativeZero(sql, type) ?? [])
-  if (signs.length === 0) return ''
+  const bytes = Math.floor(dictionariesBytesMax / Math.max(1, cells.length))
+  const bound = bytes < dictionaryBytesMax ? `STRING_DICTIONARY_PAGE_SIZE_LIMIT ${bytes}, ` : ''
+  if (signs.length === 0) return bound
   const [[found] = []] = await run({ sql: `SELECT bool_or(${signs.join(' OR ')}) FROM ${table}` })
-  return found === true ? 'DICTIONARY_SIZE_LIMIT 0, ' : ''
+  return found === true ? 'DICTIONARY_SIZE_LIMIT 0, ' : bound
 }
 
 /** SQL that is true for -0.0 in a value; null for a type without it. */
