@@ -7,7 +7,6 @@ import type { CliParts } from '../src/cli/parts.js'
 import { buildProgram } from '../src/cli/program.js'
 import { buildCliFixture } from './cli/fixtures/cli-fixture.js'
 import type { CliFixture } from './cli/fixtures/cli-fixture.js'
-import { listen } from './support/answers.js'
 import { callTool } from './support/mcp/mcp-messages.js'
 import { readDocument } from './support/openapi.js'
 import {
@@ -37,7 +36,6 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
 interface Fixture {
   readonly world: World
   readonly cli: CliFixture
-  readonly server: string
   /** The token that `$TOKEN` means: the last one that the page sold. */
   token: string | null
   /** Ids as the page shows them → as they are here. */
@@ -59,8 +57,7 @@ async function startFixture(t: Test): Promise<Fixture> {
   const world = await startWorld(t, { at: cli.folder, files: {}, registry })
   // Otherwise a busy machine describes columns without what they hold.
   await world.app.prepare()
-  const server = `http://127.0.0.1:${await listen(world)}`
-  return { world, cli, server, token: null, ids: new Map(), requests: 0 }
+  return { world, cli, token: null, ids: new Map(), requests: 0 }
 }
 
 const isTranscript = (text: string) => text.startsWith('→ ')
@@ -203,11 +200,7 @@ async function runConsole(t: Test, fixture: Fixture, text: string, at: string): 
   for (const [, line = '', shown = ''] of text.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm)) {
     const [words = []] = shellCommands(withActualIds(fixture.ids, line))
     t.same(words.slice(0, 2), ['npx', 'das'], at)
-    const environment = { DAS_SERVER: fixture.server }
-    const { code, stdout, stderr } = await fixture.cli.das(words.slice(2), {
-      environment,
-      isTerminal: true,
-    })
+    const { code, stdout, stderr } = await fixture.cli.das(words.slice(2), { isTerminal: true })
     t.equal(code, 0, `${at}: ${stderr}`)
     fixture.token = /das_live_[0-9A-Za-z]+/.exec(stdout)?.[0] ?? fixture.token
     learnIds(fixture.ids, shown, stdout)

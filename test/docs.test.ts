@@ -194,7 +194,7 @@ const othersOptions = [
 
 await t.test('every option and variable that the pages name exists', (t) => {
   const variables = [...Object.values(settings).map(({ variable }) => variable)]
-  const known = [...optionsOf(program), ...othersOptions, ...variables, 'DAS_TOKEN', 'DAS_SERVER']
+  const known = [...optionsOf(program), ...othersOptions, ...variables]
   const unknown = inlineCodes.flatMap(({ path, code }) =>
     (code.match(/(?<![\w-])--[a-z][a-z-]*|\bDAS_[A-Z_]*[A-Z]\b/g) ?? [])
       .filter((name) => !known.includes(name))

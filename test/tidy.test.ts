@@ -39,7 +39,7 @@ const weights: Readonly<Record<string, number>> = {
   access: 815,
   app: 2704,
   catalog: 2051,
-  cli: 9431,
+  cli: 8539,
   columns: 1416,
   control: 6957,
   engine: 10211,

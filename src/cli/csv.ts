@@ -17,18 +17,3 @@ function reportCell(cell: CsvCell): string {
   const text = String(cell ?? '')
   return csvCell(typeof cell === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text)
 }
-
-/**
- * A row of a dataset as a line of CSV without its end, exactly as the server writes it: an absent
- * value is empty, an empty text is `""`, and JSON is always quoted.
- */
-export function datasetCsv(cells: readonly (string | null)[], isJson: readonly boolean[]): string {
-  const empty = cells.length === 1 ? '""' : ''
-  return cells
-    .map((cell, at) => {
-      if (cell === null) return empty
-      if (isJson[at]) return `"${cell.replaceAll('"', '""')}"`
-      return cell === '' ? '""' : csvCell(cell)
-    })
-    .join()
-}

@@ -15,14 +15,9 @@ import type { ImportTable } from '../versions/tables/import-table.js'
 
 /** The output of a command: a stream of the process, or a buffer in tests. */
 export interface Output {
-  /** Calls `done` when the output accepts more, or when its reader has gone. */
-  readonly write: (text: string, done?: () => void) => unknown
+  readonly write: (text: string) => unknown
   /** The output is a terminal. */
   readonly isTTY?: boolean | undefined
-  /** Width of the terminal in letters. */
-  readonly columns?: number | undefined
-  /** False when the reader has gone. */
-  readonly writable?: boolean
 }
 
 /** The service before it listens; `app.ts` builds it. */

@@ -10,11 +10,11 @@ import { addInit } from './dataset/init-command.js'
 import { addDoctor } from './doctor/doctor-command.js'
 import { exitFailureOf } from './exit-failure.js'
 import { addExplain } from './explain-command.js'
+import { refuseGone } from './gone-commands.js'
 import { addMail } from './mail/mail-command.js'
 import { addOrder } from './order/order-command.js'
 import { addMigrate } from './migrate-command.js'
 import type { CliParts, Output } from './parts.js'
-import { addQuery } from './query/query-command.js'
 import { addServe } from './serve/serve-command.js'
 import { addSubscription } from './subscription/subscription-command.js'
 import { addToken } from './token/token-command.js'
@@ -27,6 +27,7 @@ import { addUsage } from './usage-command.js'
 export async function runCli(argv: readonly string[], given: CliParts): Promise<number> {
   const parts = { ...given, stderr: tokenFree(given.stderr) }
   try {
+    refuseGone(argv)
     await buildProgram(parts).parseAsync(argv, { from: 'user' })
     return 0
   } catch (cause) {
@@ -56,7 +57,6 @@ export function buildProgram(parts: CliParts): Command {
   addConnection(program, parts)
   addUsage(program, parts)
   addExplain(program, parts)
-  addQuery(program, parts)
   addBackup(program, parts)
   addMigrate(program, parts)
   addControl(program, parts)

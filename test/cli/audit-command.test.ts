@@ -60,7 +60,6 @@ const recordedBy: Readonly<Record<string, readonly string[]>> = {
   // The test of usage is `--repair`.
   usage: ['usage.repaired'],
   explain: [],
-  query: [],
   backup: [],
   'control copy': [],
   audit: [],
@@ -109,7 +108,6 @@ await t.test('every command that changes something is recorded, and no other', a
     'token revoke': ['token', 'revoke', token?.id ?? ''],
     usage: ['usage', '--repair'],
     explain: ['explain', id, '/v1/financials?inn=eq.0000000001'],
-    query: ['query', 'financials', '--server', 'http://127.0.0.1:1'],
     backup: ['backup', join(cli.folder, 'copy.db')],
     'dataset add': ['dataset', 'add', join(cli.folder, 'data/more.parquet'), '--yes'],
     'dataset pack': ['dataset', 'pack', 'procurement'],

@@ -40,7 +40,6 @@ await t.test('every command has a help text with an example, and --json', async 
     'order decline',
     'order list',
     'order show',
-    'query',
     'serve',
     'subscription cancel',
     'subscription change',
@@ -103,6 +102,19 @@ await t.test('wrong usage ends with 2 and a suggestion on stderr', async (t) => 
     t.equal(stdout, '', argv.join(' '))
     t.match(stderr, expected, argv.join(' '))
   }
+})
+
+await t.test('a command that is gone ends with 2 and one line that says what to use', async (t) => {
+  const { das } = await buildCliFixture(t)
+  for (const rest of [[], ['--help'], ['financials', 'year=eq.2024', '--export', '-o', 'x.csv']]) {
+    const { code, stdout, stderr } = await das(['query', ...rest])
+    t.same({ code, stdout }, { code: 2, stdout: '' })
+    t.match(
+      stderr,
+      /^error: das query is gone\. .*curl.* "Authorization: Bearer .*\/export .*docs\/rest\.md\.\n$/,
+    )
+  }
+  t.notMatch((await das(['--help'])).stdout, / query /)
 })
 
 await t.test('an invalid variable does not stop a command that does not read it', async (t) => {
