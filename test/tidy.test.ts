@@ -37,9 +37,9 @@ const layers = [
  */
 const weights: Readonly<Record<string, number>> = {
   access: 815,
-  app: 2704,
+  app: 2547,
   catalog: 2051,
-  cli: 8539,
+  cli: 8541,
   columns: 1416,
   control: 6957,
   engine: 10211,
@@ -50,11 +50,11 @@ const weights: Readonly<Record<string, number>> = {
   mcp: 1464,
   portal: 9668,
   query: 2920,
-  registry: 1878,
+  registry: 1873,
   service: 3162,
   shop: 1125,
   'sign-in': 1150,
-  versions: 6694,
+  versions: 6311,
 }
 /** How far a folder may be below its number. */
 const slackMax = 20

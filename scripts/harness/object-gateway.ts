@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { CreateBucketCommand, DeleteObjectCommand, GetObjectCommand } from '@aws-sdk/client-s3'
-import { ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import type { Cleanup } from './cleanup.js'
 import { freePort } from './free-port.js'
 
@@ -27,14 +27,8 @@ export interface Bucket {
   readonly remove: (key: string) => Promise<void>
   /** Cuts every connection now, and each new one after this many bytes of answers; null = never. */
   readonly cutAfter: (bytes: number | null) => void
-  /** Cuts each new connection after this many bytes of requests; null = never. */
-  readonly cutRequestsAfter: (bytes: number | null) => void
   /** Bytes of answers so far. */
   readonly sentBytes: () => number
-  /** The keys of all objects. */
-  readonly keys: () => Promise<readonly string[]>
-  /** The address of another server over the same bucket, which refuses to write. */
-  readonly startReadOnly: () => Promise<string>
 }
 
 /** What ends with a script or a test. */
@@ -42,9 +36,7 @@ type Endings = Pick<Cleanup, 'add'>
 
 /** Starts the gateway with one bucket, `data`, and gives this process its address and login. */
 export async function startBucket(endings: Endings): Promise<Bucket> {
-  const root = mkdtempSync(join(tmpdir(), 'das-objects-'))
-  endings.add(async () => rmSync(root, { recursive: true, force: true }))
-  const gateway = await startGateway(endings, root)
+  const gateway = await startGateway(endings)
   const line = await startLine(endings, gateway)
   const endpoint = `http://127.0.0.1:${line.port}`
   Object.assign(process.env, {
@@ -73,37 +65,27 @@ export async function startBucket(endings: Endings): Promise<Bucket> {
       await client.send(new DeleteObjectCommand({ Bucket: 'data', Key: key }))
     },
     cutAfter: line.cutAfter,
-    cutRequestsAfter: line.cutRequestsAfter,
     sentBytes: line.sentBytes,
-    keys: async () => {
-      const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: 'data' }))
-      return Contents.flatMap(({ Key }) => Key ?? [])
-    },
-    startReadOnly: async () => {
-      return `http://127.0.0.1:${await startGateway(endings, root, ['--readonly'])}`
-    },
   }
 }
 
-async function startGateway(
-  endings: Endings,
-  root: string,
-  flags: readonly string[] = [],
-): Promise<number> {
+async function startGateway(endings: Endings): Promise<number> {
   const program = join(binFolder, 'versitygw')
   if (!existsSync(program)) {
     // Three minutes on two cores, once.
     const env = { ...process.env, GOBIN: binFolder }
     await promisify(execFile)('go', ['install', gatewayModule], { env })
   }
+  const root = mkdtempSync(join(tmpdir(), 'das-objects-'))
   const port = await freePort('127.0.0.1')
-  const given = ['--port', `127.0.0.1:${port}`, '--quiet', ...flags, 'posix', root]
+  const given = ['--port', `127.0.0.1:${port}`, '--quiet', 'posix', root]
   const child = spawn(program, given, {
     env: { ROOT_ACCESS_KEY: login.accessKeyId, ROOT_SECRET_KEY: login.secretAccessKey },
     stdio: 'ignore',
   })
   endings.add(async () => {
     child.kill('SIGKILL')
+    rmSync(root, { recursive: true, force: true })
   })
   for (let tries = 0; ; tries++) {
     const socket = connect(port, '127.0.0.1')
@@ -121,7 +103,6 @@ async function startGateway(
 /** Passes connections on to a port. */
 async function startLine(endings: Endings, to: number) {
   let limit: number | null = null
-  let requestLimit: number | null = null
   let sent = 0
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
@@ -136,14 +117,7 @@ async function startLine(endings: Endings, to: number) {
       })
       socket.on('error', () => socket.destroy())
     }
-    let asked = 0
-    client.on('data', (chunk: Buffer) => {
-      const left = Math.max(0, (requestLimit ?? Infinity) - asked)
-      asked += chunk.length
-      gateway.write(chunk.subarray(0, left))
-      if (left < chunk.length) client.destroy()
-    })
-    client.on('end', () => gateway.end())
+    client.pipe(gateway)
     gateway.on('data', (chunk: Buffer) => {
       const left = limit === null ? chunk.length : Math.max(0, limit - own)
       own += chunk.length
@@ -162,10 +136,6 @@ async function startLine(endings: Endings, to: number) {
     sentBytes: () => sent,
     cutAfter: (bytes: number | null) => {
       limit = bytes
-      for (const socket of sockets) socket.destroy()
-    },
-    cutRequestsAfter: (bytes: number | null) => {
-      requestLimit = bytes
       for (const socket of sockets) socket.destroy()
     },
   }

@@ -10,7 +10,6 @@ import type { ControlStore } from '../control/store/store.js'
 import type { Random } from '../random.js'
 import type { DiskSpace } from '../versions/disk-space.js'
 import type { FetchProgress, ObjectFiles } from '../versions/objects/object-files.js'
-import type { CopyParts } from '../versions/packing/fetch-copy.js'
 import type { PackFiles } from '../versions/packing/packer.js'
 import { FileChecks } from '../versions/store/file-checks.js'
 import { Scrub } from '../versions/store/scrub.js'
@@ -18,12 +17,11 @@ import type { AuditTrail } from './records/audit-trail.js'
 import { AutoPacker } from './auto-packer.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import { Hasher } from './hasher.js'
-import { objectStoreOf, openObjects } from './open-objects.js'
+import { openObjects } from './open-objects.js'
 import { packAside } from './pack-process.js'
 import { openerFor, inspectorFor, openerForTables } from './reading.js'
 import { Reloader } from './reloader.js'
 import type { OnReload } from './reloader.js'
-import { SharedCopies } from './shared-copies.js'
 
 interface FollowingParts {
   readonly config: Config
@@ -71,7 +69,7 @@ const copyMaxBytes = 64e6
  */
 export async function openCatalogUpdates(parts: FollowingParts): Promise<CatalogUpdates> {
   const { config, versionsFolder, memoryLimitBytes, control, local, jobs } = parts
-  const { trail, cleanup, logger, clock, random } = parts
+  const { trail, cleanup, logger, clock } = parts
   const checks = new FileChecks(cleanup.use(new Hasher()).hash, clock)
   const { space, trim } = limitSpace(parts)
   // Objects may change before the reloader exists.
@@ -118,7 +116,6 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
   const packer: AutoPacker = new AutoPacker({
     ...{ live, space, jobs, trail, logger, clock },
     packFiles: parts.packFiles ?? packAside,
-    copies: sharedCopies(parts, live, { space, random, hashFile: checks.hashFile }),
     changed: () => {
       void reloader.report(true)
     },
@@ -127,15 +124,6 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
   const scrub = new Scrub({ clock, checks, files: () => live.storedFiles, days: config.scrubDays })
   for (const each of [scrub, reloader, packer]) cleanup.use(each)
   return { live, reloader, packer, scrub, checks, space }
-}
-
-function sharedCopies(
-  { config, clock, logger }: FollowingParts,
-  live: LiveCatalog,
-  parts: Omit<CopyParts, 'store'>,
-): SharedCopies {
-  const packTo = (dataset: string) => live.serving.registry.datasets.get(dataset)?.pack_to ?? null
-  return new SharedCopies({ ...parts, store: objectStoreOf(config, clock), packTo, logger })
 }
 
 /** What changes without an event of the file system. */

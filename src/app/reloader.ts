@@ -133,10 +133,7 @@ export class Reloader {
       await this.#save(serving)
       if (serving === live.serving) this.#isUnsaved = false
     } catch (cause) {
-      logger.warn(
-        { err: cause },
-        'the state of datasets was not saved in control.db; it is tried again',
-      )
+      logger.warn({ err: cause }, 'the state of datasets was not saved; it is tried again')
     }
   }
 
@@ -274,6 +271,8 @@ function logChanges(
   if (before && before.registryReason !== null && now.registryReason === null) {
     logger.info('registry served again: no longer refused')
   }
+  const ignored = now.registry === before?.registry ? [] : now.registry.warnings
+  for (const warning of ignored) logger.warn({ warning }, 'registry used with a warning')
   for (const [name, { version, reason, warnings }] of now.catalog.datasets) {
     const known = before?.catalog.datasets.get(name)
     if (version && version.id !== known?.version?.id) {

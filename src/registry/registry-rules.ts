@@ -1,4 +1,3 @@
-import picomatch from 'picomatch'
 import { measureProblems } from './measure-rules.js'
 import { recordOf } from './shape.js'
 import type { ShapeProblem } from './shape.js'
@@ -14,16 +13,13 @@ const reservedDatasetName = 'account'
  * keys that contradict each other. The content may have any shape.
  */
 export function ruleProblems(content: unknown): readonly ShapeProblem[] {
-  const datasets = Object.entries(recordOf(recordOf(content)['datasets']))
-  const files = datasets.flatMap(([, dataset]) => recordOf(dataset)['files'])
-  return datasets.flatMap(([name, dataset]) => {
+  return Object.entries(recordOf(recordOf(content)['datasets'])).flatMap(([name, dataset]) => {
     const path = ['datasets', name]
     const entry = recordOf(dataset)
     const plans = Object.entries(recordOf(entry['plans']))
     return [
       ...datasetNameProblems(name, path),
       ...(isRecord(dataset) ? sourceProblems(entry, path) : []),
-      ...packToProblems(name, entry, files, path),
       ...limitProblems(recordOf(entry['limit']), path),
       ...measureProblems(entry['measures'], [...path, 'measures']),
       ...Object.entries(recordOf(entry['columns'])).flatMap(([column, value]) =>
@@ -79,32 +75,6 @@ function sourceProblems(
       problem([...path, 'columns', column, 'search'], 'is for files; remove it.'),
     ),
   ]
-}
-
-/** Copies go where no dataset takes them for files of its own. */
-function packToProblems(
-  name: string,
-  { pack, pack_to: packTo }: Readonly<Record<string, unknown>>,
-  files: readonly unknown[],
-  path: readonly string[],
-): readonly ShapeProblem[] {
-  if (packTo === undefined) return []
-  if (pack !== 'auto') return [problem([...path, 'pack_to'], 'needs "pack: auto".')]
-  if (typeof packTo !== 'string') return []
-  const folder = packTo.replace(/\/?$/, '/')
-  const copied = withoutScheme(`${folder}${name}/${'0'.repeat(16)}/${'0'.repeat(64)}.packed`)
-  const isRead = files.some(
-    (file) =>
-      typeof file === 'string' &&
-      file.startsWith('s3://') &&
-      picomatch.isMatch(copied, withoutScheme(file), { nonegate: true }),
-  )
-  if (!isRead) return []
-  return [problem([...path, 'pack_to'], 'is read by "files" of a dataset; use another folder.')]
-}
-
-function withoutScheme(url: string): string {
-  return url.replace('s3://', '')
 }
 
 function limitProblems(

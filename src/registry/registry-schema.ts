@@ -179,12 +179,6 @@ export const DatasetEntrySchema = Type.Object(
     pack: Type.Optional(
       Type.Union([Type.Literal('off'), Type.Literal('auto')], { description: 'off or auto' }),
     ),
-    pack_to: Type.Optional(
-      Type.String({
-        pattern: '^s3://[a-z\\d][a-z\\d.-]{1,61}[a-z\\d]/',
-        description: 'a folder of a bucket, s3://bucket/folder/',
-      }),
-    ),
     allow_breaking: Type.Optional(flag),
     allow_shrinking: Type.Optional(flag),
     allow_future: Type.Optional(flag),

@@ -1,4 +1,5 @@
 import { basename, dirname, resolve } from 'node:path'
+import { splitGone } from './gone-keys.js'
 import { readLocatedYaml } from './located-yaml.js'
 import type { LocatedYaml, YamlPath } from './located-yaml.js'
 import { promptProblems } from './prompt-schema.js'
@@ -7,6 +8,7 @@ import { ruleProblems } from './registry-rules.js'
 import { RegistrySchema } from './registry-schema.js'
 import type { DatasetEntry, RegistryFile } from './registry-schema.js'
 import { shapeProblems } from './shape.js'
+import type { ShapeProblem } from './shape.js'
 import { shopProblems, shopSettings } from './shop/shop-schema.js'
 import type { ShopSettings } from './shop/shop-schema.js'
 
@@ -31,6 +33,8 @@ export interface Registry {
   readonly datasets: ReadonlyMap<string, DatasetEntry>
   readonly prompts: readonly Prompt[]
   readonly shop: ShopSettings
+  /** Keys that are ignored, one line each. */
+  readonly warnings: readonly string[]
   readonly locate: LocatedYaml['locate']
   readonly scalarAt: LocatedYaml['scalarAt']
 }
@@ -70,25 +74,27 @@ export function parseRegistry(text: string, path: string): Registry {
   const yaml = readLocatedYaml(text, basename(path))
   if (yaml.problems.length > 0) throw new RegistryError(yaml.problems)
   const content = yaml.content ?? {}
+  const shape = splitGone(shapeProblems(RegistrySchema, content, 'the registry'))
   const problems = [
-    ...shapeProblems(RegistrySchema, content, 'the registry'),
+    ...shape.mistakes,
     ...ruleProblems(content),
     ...promptProblems(content),
     ...shopProblems(content),
   ]
-  if (problems.length > 0) {
-    const lines = problems.map(
-      (problem) => `${yaml.locate(problem.path)}: ${problem.name}: ${problem.message}`,
-    )
-    throw new RegistryError(lines.sort(byLocation.compare))
-  }
+  const linesOf = (each: readonly ShapeProblem[]) =>
+    each
+      .map(({ path: at, name, message }) => `${yaml.locate(at)}: ${name}: ${message}`)
+      .sort(byLocation.compare)
+  if (problems.length > 0) throw new RegistryError(linesOf(problems))
   // There is no problem, so the content has the schema's shape.
-  return freezeRegistry(content as RegistryFile, dirname(resolve(path)), yaml)
+  const file = content as RegistryFile
+  return freezeRegistry(file, dirname(resolve(path)), linesOf(shape.warnings), yaml)
 }
 
 function freezeRegistry(
   { demo, datasets, prompts = [], shop }: RegistryFile,
   folder: string,
+  warnings: readonly string[],
   { locate, scalarAt }: LocatedYaml,
 ): Registry {
   return Object.freeze({
@@ -99,6 +105,7 @@ function freezeRegistry(
     datasets: new Map(Object.entries(datasets)),
     prompts,
     shop: shopSettings(shop),
+    warnings,
     locate,
     scalarAt,
   })

@@ -77,3 +77,19 @@ await t.test('earlier versions expire after a clock that was ahead was set back'
   await world.app.reload()
   t.equal(listed(world)?.earlier.length, 0)
 })
+
+await t.test('a key of the registry that is gone is one warning in the log', async (t) => {
+  const gone = registry.replace('keep_versions', 'pack_to: s3://data/packed/\n    keep_versions')
+  const world = await startWorld(t, { files, registry: gone })
+  await world.app.prepare()
+  const { token } = await world.subscribe(['things:pro'])
+  t.equal((await world.get('/v1/things', token)).status, 200)
+  await writeParquet(world.folder, { 'data/a.parquet': 'SELECT 2 AS id' })
+  await world.app.reload()
+  const warnings = world.log.filter((line) => line.includes('registry used with a warning'))
+  t.equal(warnings.length, 1)
+  t.match(JSON.parse(warnings[0] ?? ''), {
+    level: 40,
+    warning: /^registry\.yaml:6:5: datasets\.things\.pack_to: is gone and ignored: each server /,
+  })
+})

@@ -167,6 +167,22 @@ await t.test('an unknown key is reported with its location and the nearest known
   t.end()
 })
 
+await t.test('a key that is gone is ignored, with a warning of its location', (t) => {
+  const entry = '    title: Things\n    files: a.parquet\n    pack_to: [s3://data/packed/]\n'
+  const warning =
+    'registry.yaml:5:5: datasets.things.pack_to: is gone and ignored: each server packs its own ' +
+    'copy now. Remove it.'
+  const registry = parse(`datasets:\n  things:\n${entry}`)
+  t.same(registry.warnings, [warning])
+  t.same(parse('datasets: {}').warnings, [])
+  t.same(problemsOf(`datasets:\n  things:\n${entry}    limt: 3\n`), [
+    'registry.yaml:6:5: datasets.things.limt: unknown key. Did you mean "limit"?',
+  ])
+  t.match(problemsOf(`pack_to: x\ndatasets: {}`), [/:1:1: pack_to: unknown key\./])
+  t.match(datasetProblems('columns: {pack_to: {pack_to: x}}'), [/pack_to\.pack_to: unknown key\./])
+  t.end()
+})
+
 await t.test('all of many unknown keys are reported', (t) => {
   const names = Array.from({ length: 15 }, (_, index) => `wrong_${index}`)
   const problems = datasetProblems(...names.map((name) => `${name}: 1`))
@@ -311,32 +327,6 @@ await t.test('settings for packing, breaking changes and kept versions are check
   ])
   t.same(datasetProblems('keep_versions_hours: 1.5'), [
     'registry.yaml:5:5: datasets.things.keep_versions_hours: must be a whole number of hours, 0 to 8760, got 1.5.',
-  ])
-  t.end()
-})
-
-await t.test('packed copies go to a folder of a bucket that no dataset reads', (t) => {
-  const of = (packTo: string, ...lines: readonly string[]) =>
-    problemsOf(
-      `datasets:\n  things:\n    title: T\n    files: s3://data/things/*.parquet\n    pack: auto\n` +
-        `    pack_to: "${packTo}"\n${lines.join('\n')}`,
-    )
-  for (const packTo of ['s3://data/packed/', 's3://data/things', 's3://data/', 's3://a.b-c/x y/']) {
-    t.same(of(packTo), [], packTo)
-  }
-  for (const packTo of ['packed/', 's3://data', 's3:///packed/', 's3://D/x/', 'https://a.b/c/']) {
-    t.match(of(packTo), [/:6:5: .*pack_to: must be a folder of a bucket, s3:\/\/bucket\/f/], packTo)
-  }
-  const other = (files: string) => `  others:\n    title: T\n    files: [a.parquet, "${files}"]\n`
-  const read = 'registry.yaml:6:5: datasets.things.pack_to: is read by "files" of a dataset; use'
-  for (const files of ['s3://data/**', 's3://data/packed/*/*/*', 's3://data/{packed,x}/**/0*']) {
-    t.match(of('s3://data/packed', other(files)), [new RegExp(`^${read}`)], files)
-  }
-  for (const files of ['s3://data/**/*.parquet', 's3://other/**', 's3://data/packed/*']) {
-    t.same(of('s3://data/packed', other(files)), [], files)
-  }
-  t.same(datasetProblems('pack_to: s3://data/packed/'), [
-    'registry.yaml:5:5: datasets.things.pack_to: needs "pack: auto".',
   ])
   t.end()
 })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { identityOrNull } from '../../versions/files/disk-state.js'
 import { packOrder, searchedColumns } from '../../versions/packing/pack-order.js'
 import { packRecordName } from '../../versions/packing/pack-record.js'
-import { draftOf, fetchedOf } from '../../versions/packing/packer.js'
+import { draftOf } from '../../versions/packing/packer.js'
 import type { PackOrder } from '../../versions/packing/packer.js'
 import type { Version } from '../../versions/version.js'
 
@@ -34,7 +34,7 @@ export class PendingPack {
   /** The folders that packing writes to, also by another process. */
   get folders(): readonly string[] {
     const target = this.#target
-    return target === null ? [] : [target, draftOf(target), fetchedOf(target)]
+    return target === null ? [] : [target, draftOf(target)]
   }
 
   /** Takes the served version. An order for the same result stays, because it may be running. */

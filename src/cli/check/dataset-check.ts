@@ -50,6 +50,7 @@ export function addDatasetCheck(group: Command, parts: CliParts): void {
 async function check(parts: CliParts, name: string | undefined, flags: Flags): Promise<void> {
   const config = readSettings(['registry', 'state', 'memoryLimit'], flags, parts.environment)
   const registry = await readRegistry(config.registry)
+  for (const line of registry.warnings) parts.stderr.write(`warning: ${line}\n`)
   const nowMs = parts.clock.now()
   const sold = (await readStore(parts, config.state, (store) => liveGrants(store, nowMs))) ?? []
   const deep = flags['deep'] === true

@@ -26,7 +26,8 @@ export async function examineRegistry(
       const what = `the server refuses the present one: ${oneLine(reports.registry.reason)}`
       return { registry, findings: [fail(check, what, 'correct it; das dataset reload')] }
     }
-    return { registry, findings: [ok(check, `${path} is valid`)] }
+    const ignored = registry.warnings.map((line) => warn(check, line, null))
+    return { registry, findings: ignored.length > 0 ? ignored : [ok(check, `${path} is valid`)] }
   } catch (cause) {
     if (!(cause instanceof RegistryError)) throw cause
     const findings = cause.problems.map((problem) => fail(check, oneLine(problem), null))

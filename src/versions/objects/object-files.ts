@@ -2,6 +2,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../clock.js'
 import type { Random } from '../../random.js'
+import { NoSpaceError } from '../disk-space.js'
 import type { DiskSpace } from '../disk-space.js'
 import { inBatches } from '../in-batches.js'
 import { FileError } from '../opener.js'
@@ -10,7 +11,6 @@ import { listObjects } from './list-objects.js'
 import type { FoundObject, ObjectFile } from './list-objects.js'
 import { ObjectChanged } from './object-store.js'
 import type { ObjectStore } from './object-store.js'
-import { storeReason } from './store-reason.js'
 
 /** The objects that the patterns of a registry match, as files. */
 export interface ObjectSource {
@@ -182,7 +182,7 @@ export class ObjectFiles implements ObjectSource {
         }
       }
     } catch (cause) {
-      return { files: null, reason: storeReason(cause, "can't be fetched") }
+      return { files: null, reason: reasonOf(cause) }
     }
   }
 
@@ -263,4 +263,13 @@ function pathOf({ path }: ObjectFile): string {
 
 async function hasSize(path: string, sizeBytes: number): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.size === sizeBytes
+}
+
+/** The reason for the owner, without the store's address and request ids. */
+function reasonOf(cause: unknown): string {
+  if (cause instanceof FileError) return cause.reason
+  if (cause instanceof NoSpaceError) return cause.message
+  if (cause instanceof ObjectChanged) return 'changes faster than it can be fetched'
+  const { code, name, message } = cause as NodeJS.ErrnoException
+  return `can't be fetched (${code ?? (name === 'Error' ? message : name)})`
 }

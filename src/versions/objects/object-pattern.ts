@@ -49,16 +49,3 @@ export function parseObjectPattern(pattern: string): ObjectPattern {
       key === glob || (!key.endsWith('/') && isTaken(key.slice(own)) && isMatch(key)),
   }
 }
-
-/** A folder of a bucket. */
-export interface ObjectFolder {
-  readonly bucket: string
-  /** Empty, or with a slash at the end. */
-  readonly prefix: string
-}
-
-/** Reads `s3://bucket/folder/`, as the registry has checked it; the last slash may be missing. */
-export function parseObjectFolder(url: string): ObjectFolder {
-  const [, bucket = '', folder = ''] = bucketAndRest.exec(url) ?? []
-  return { bucket, prefix: folder === '' || folder.endsWith('/') ? folder : `${folder}/` }
-}

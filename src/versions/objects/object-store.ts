@@ -16,15 +16,6 @@ interface ObjectContent {
   readonly md5: string | null
 }
 
-/** The content of an object to write. */
-export interface NewContent {
-  /** From the first byte on; called again for each attempt. */
-  readonly open: () => Readable
-  readonly sizeBytes: number
-  /** In hexadecimal digits; the store refuses another content. */
-  readonly sha256: string
-}
-
 /** An object was replaced or removed between its listing and its reading. */
 export class ObjectChanged extends Error {
   constructor(cause: unknown) {
@@ -47,11 +38,4 @@ export interface ObjectStore {
     object: ListedObject,
     signal: AbortSignal,
   ) => Promise<ObjectContent>
-  /** Puts an object in place of an earlier one, whole or not at all. */
-  readonly write: (
-    bucket: string,
-    key: string,
-    content: NewContent,
-    signal: AbortSignal,
-  ) => Promise<void>
 }

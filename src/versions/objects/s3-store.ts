@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream'
 import type { GetObjectCommandOutput } from '@aws-sdk/client-s3'
-import type { Clock } from '../../clock.js'
 import { ObjectChanged } from './object-store.js'
-import type { ListedObject, NewContent, ObjectStore } from './object-store.js'
+import type { ListedObject, ObjectStore } from './object-store.js'
 
 /** Where the store is. */
 export interface S3Place {
@@ -16,7 +15,6 @@ const connectMs = 5000
 /** The longest silence of a store. */
 const silenceMs = 30_000
 const attemptsMax = 3
-const pauseMs = 200
 const defaultRegion = 'us-east-1'
 
 /**
@@ -24,7 +22,7 @@ const defaultRegion = 'us-east-1'
  * other than Amazon's are part of the path, which every such store understands. The package is
  * loaded when it is first needed.
  */
-export function s3Store({ endpoint, region }: S3Place, clock: Clock): ObjectStore {
+export function s3Store({ endpoint, region }: S3Place): ObjectStore {
   const other = endpoint !== null && { endpoint, forcePathStyle: true, region: defaultRegion }
   const load = async () => {
     const sdk = await import('@aws-sdk/client-s3')
@@ -66,13 +64,6 @@ export function s3Store({ endpoint, region }: S3Place, clock: Clock): ObjectStor
       const answer = await client.send(command, { abortSignal: signal }).catch(orChanged)
       return contentOf(answer, object)
     },
-    write: async (bucket, key, content, abortSignal) => {
-      const { sdk, client } = await loaded()
-      await attempt(clock, abortSignal, async () => {
-        const input = { Bucket: bucket, Key: key, ...bodyOf(content) }
-        await client.send(new sdk.PutObjectCommand(input), { abortSignal })
-      })
-    },
   }
 }
 
@@ -81,37 +72,9 @@ const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 
 function nothing(): void {}
 
-/** The client never sends a stream twice. */
-async function attempt(
-  clock: Clock,
-  signal: AbortSignal,
-  work: () => Promise<void>,
-): Promise<void> {
-  for (let count = 1; ; count++) {
-    try {
-      return await work()
-    } catch (cause) {
-      signal.throwIfAborted()
-      const status = statusOf(cause)
-      const isFinal = status !== undefined && status >= 400 && status < 500
-      if (isFinal || count === attemptsMax) throw cause
-      await clock.sleep(count * pauseMs, signal)
-    }
-  }
-}
-
-function bodyOf({ open, sizeBytes, sha256 }: NewContent) {
-  const checksum = Buffer.from(sha256, 'hex').toString('base64')
-  return { Body: open(), ContentLength: sizeBytes, ChecksumSHA256: checksum }
-}
-
-function statusOf(cause: unknown): number | undefined {
-  return (cause as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode
-}
-
 /** @throws ObjectChanged where the store has another content or none, else the error itself */
 function orChanged(cause: unknown): never {
-  const status = statusOf(cause)
+  const status = (cause as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode
   throw status === 412 || status === 404 ? new ObjectChanged(cause) : cause
 }
 

@@ -78,11 +78,6 @@ export function draftOf(target: string): string {
   return `${target}.draft`
 }
 
-/** Where a target's files are fetched to before they become its draft. */
-export function fetchedOf(target: string): string {
-  return `${target}.fetched`
-}
-
 /** The median durations of a query by key, on the present files and on packed ones. */
 export interface PackGain {
   readonly nowMs: number

@@ -260,3 +260,14 @@ await t.test('--deep also reads the files in the state folder', async (t) => {
   t.equal(check?.status, 'refused')
   t.notMatch(JSON.stringify(check), new RegExp(cli.folder))
 })
+
+await t.test('a key of the registry that is gone is a warning, also of das doctor', async (t) => {
+  const entry = `${key}    pack_to: s3://data/packed/\n`
+  const { das } = await buildThings(t, { 'a.parquet': 'SELECT 1 AS id' }, { entry })
+  const warning =
+    /registry\.yaml:\d+:5: datasets\.things\.pack_to: is gone and ignored: each server /
+  const { code, stdout, stderr } = await das(['dataset', 'check'])
+  t.match({ code, stdout }, { code: 0, stdout: /^things: ok/ })
+  t.match(stderr, new RegExp(`^warning: ${warning.source}.*\\n$`))
+  t.match((await das(['doctor'])).stdout, new RegExp(`^warn  registry: ${warning.source}`, 'm'))
+})
