@@ -38,11 +38,11 @@ const layers = [
 const weights: Readonly<Record<string, number>> = {
   access: 815,
   app: 2547,
-  catalog: 2051,
+  catalog: 2058,
   cli: 8541,
   columns: 1416,
   control: 6957,
-  engine: 10211,
+  engine: 10261,
   'files of src itself': 1849,
   http: 3639,
   mail: 1658,
@@ -50,11 +50,11 @@ const weights: Readonly<Record<string, number>> = {
   mcp: 1464,
   portal: 9668,
   query: 2920,
-  registry: 1873,
-  service: 3162,
+  registry: 1902,
+  service: 3164,
   shop: 1125,
   'sign-in': 1150,
-  versions: 6311,
+  versions: 6335,
 }
 /** How far a folder may be below its number. */
 const slackMax = 20

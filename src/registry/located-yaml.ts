@@ -63,7 +63,7 @@ export function readLocatedYaml(text: string, file: string): LocatedYaml {
 /** Far more than a registry needs; the time to read a text grows by powers of its depth. */
 const depthMax = 50
 
-/** Whether brackets, indents or marks of keys and items are nested too deep, as far as tokens say. */
+/** Whether brackets, indents, or marks of keys and items are nested too deep, by the tokens. */
 function isDeep(text: string): boolean {
   let [brackets, items, keys, isStart] = [0, 0, 0, true]
   for (const token of new Lexer().lex(text)) {

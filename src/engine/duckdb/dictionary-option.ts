@@ -16,7 +16,7 @@ const dictionaryBytesMax = 1_048_576
 
 /**
  * The option with which COPY writes a table as it is, in bounded memory: DuckDB's dictionaries hold
- * 0.0 and -0.0 as one value, and of a wide table they take gigabytes. Empty, or followed by a comma.
+ * 0.0 and -0.0 as one value, and of a wide table they take gigabytes. Empty, or ends in a comma.
  */
 export async function dictionaryOption(
   run: RunStatement,

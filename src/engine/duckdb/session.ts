@@ -9,7 +9,7 @@ const keptMax = 64
 /** Longer, the event loop must not plan. */
 const planMsMax = 30
 
-/** Whether planning a statement over a file takes long; files that were never read are not there. */
+/** Whether planning a statement over a file takes long; only of files that were read once. */
 export type SlowFiles = Map<string, boolean>
 
 /**
@@ -68,7 +68,7 @@ export class Session {
     this.#connection.disconnectSync()
   }
 
-  /** Plans the first statement of a file in the pool: 10,000 row groups take a tenth of a second. */
+  /** Plans the first statement of a file in the pool: it may take a tenth of a second. */
   async #isSlow({ sql, values = [] }: Statement, signal: AbortSignal): Promise<boolean> {
     const slow = this.#slow
     const paths = slow ? values.flatMap((value) => value.paths ?? []) : []
