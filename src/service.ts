@@ -43,7 +43,7 @@ import type {
   TopRequest,
   WithoutData,
 } from './service/page.js'
-import { payGroups } from './service/paid/paid-groups.js'
+import { payGroups, requireGroupsQuota } from './service/paid/paid-groups.js'
 import { pageOf, readPaidRows } from './service/paid/paid-rows.js'
 import type { WantedRows } from './service/paid/paid-rows.js'
 import { openPayment } from './service/paid/payment.js'
@@ -245,6 +245,7 @@ export function summarize(
   return answerData(parts, caller, request, resolve, async (ready) => {
     const { reader, resolved, head } = ready
     const { access, summary } = resolved
+    requireGroupsQuota(ready)
     const found = await kept.get(head.tag, () =>
       parts.engine.summarize(summary, readOptions(reader, access)),
     )

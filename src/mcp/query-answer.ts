@@ -1,7 +1,7 @@
-import { badRequest } from '../errors.js'
 import { keepingDigits, writtenJson } from '../query/exact-json.js'
 import type { WrittenJson } from '../query/exact-json.js'
 import { textsOf } from '../row-texts.js'
+import { many } from '../text.js'
 import type { ColumnHead, GroupsAnswer, Page, Room } from '../service/page.js'
 
 /** The serialised answer (contract 2). */
@@ -27,33 +27,35 @@ export interface QueryAnswer {
 }
 
 /** How many rows an answer of `query` or `top` can hold. */
-export const answerRoom = roomFor('row', 'Select fewer columns.', () => 0)
+export const answerRoom = roomFor(nameLetters)
 
 /** How many groups an answer of `aggregate` can hold, its units included. */
-export const groupsRoom = roomFor('group', 'Ask for fewer measures.', ({ name, unit }) =>
-  unit === null ? 0 : JSON.stringify({ [name]: unit }).length,
-)
+export const groupsRoom = roomFor((column) => nameLetters(column) + unitLetters(column))
 
-/** `headLetters` is what the answer says of a column beside its name. */
-function roomFor(what: string, advice: string, headLetters: (column: ColumnHead) => number): Room {
+/**
+ * One row or group fits at least, and is cut if it is too long: an error would tell for nothing that
+ * it is there. `headLetters` is what the answer says of a column.
+ */
+function roomFor(headLetters: (column: ColumnHead) => number): Room {
   return {
     rowsMax: (columns) => Math.floor(lettersMax / (2 * columns)) + 1,
     rowsThatFit: (rows, columns) => {
-      let letters = restLetters
-      for (const column of columns) {
-        letters += (JSON.stringify(column.name).length + 1) * 2 + 4 + headLetters(column)
-      }
+      let letters = columns.reduce((sum, column) => sum + headLetters(column), restLetters)
       const fitting = rows.findIndex((text) => {
         for (const cell of cellTexts(text)) letters += lettersOf(cell) + 1
         return letters > lettersMax
       })
-      if (fitting !== 0) return fitting === -1 ? rows.length : fitting
-      throw badRequest(
-        `One ${what} of these ${columns.length} columns does not fit in an answer of ` +
-          `${lettersMax} characters. ${advice}`,
-      )
+      return fitting === -1 ? rows.length : Math.max(1, fitting)
     },
   }
+}
+
+function nameLetters({ name }: ColumnHead): number {
+  return (JSON.stringify(name).length + 1) * 2 + 4
+}
+
+function unitLetters({ name, unit }: ColumnHead): number {
+  return unit === null ? 0 : JSON.stringify({ [name]: unit }).length
 }
 
 /** A value's length in the text of an answer, or in its structured content if that is longer. */
@@ -67,15 +69,13 @@ function lettersOf(cell: string): number {
  * digits.
  */
 export function queryAnswer(page: Page): QueryAnswer {
-  const hint = hintOf(page)
+  const { cells, cut } = cellsOf(page)
+  const hint = cut ?? hintOf(page)
   return {
-    ...cellsOf(
-      page.columns.map(({ name }) => name),
-      page.rows,
-    ),
+    ...cells,
     row_count: page.rows.length,
     next_cursor: page.nextCursor,
-    truncated: page.cut === 'size',
+    truncated: page.cut === 'size' || cut !== null,
     ...chargeOf(page),
     ...(hint !== null && { hint }),
     ...(page.explanation?.isPaid && { explained: true }),
@@ -90,24 +90,57 @@ export function topAnswer(page: Page): Omit<QueryAnswer, 'next_cursor'> {
 
 /** Groups of rows for an agent, for `exactJsonText`. */
 export function groupsAnswer(answer: GroupsAnswer): object {
-  const { columns, rows, groups, truncated, rowsMet } = answer
-  const hint = groupsHint(answer)
-  const names = columns.map(({ name }) => name)
+  const { columns, groups, truncated, rowsMet } = answer
+  const { cells, cut } = cellsOf(answer)
+  const hint = cut ?? groupsHint(answer)
   return {
-    ...cellsOf(names, rows),
+    ...cells,
     units: Object.fromEntries(
-      columns.flatMap(({ name, unit }) => (unit === null ? [] : [[name, unit]])),
+      columns.flatMap(({ name, unit }) =>
+        unit === null || !cells.columns.includes(name) ? [] : [[name, unit]],
+      ),
     ),
     groups,
     rows: rowsMet,
-    truncated,
+    truncated: truncated || cut !== null,
     ...chargeOf(answer),
     ...(hint !== null && { hint }),
   }
 }
 
-function cellsOf(columns: readonly string[], rows: readonly Buffer[]) {
-  return { columns, data: columnValues(columns, rows.map(cellTexts)) }
+/** The cells by column; of a row that is too long the first columns that fit, and what is said. */
+function cellsOf({ columns, rows }: Pick<Page, 'columns' | 'rows'>) {
+  const texts = rows.map(cellTexts)
+  const [only = []] = texts
+  const fitting = rows.length === 1 ? columnsThatFit(columns, only) : columns.length
+  const names = columns.slice(0, Math.max(1, fitting)).map(({ name }) => name)
+  const left = columns.length - names.length
+  if (fitting > 0) {
+    const cells = { columns: names, data: columnValues(names, texts) }
+    const others = `its last ${many(left, 'column')}; select them by themselves.`
+    return { cells, cut: left === 0 ? null : `The row is too long. Left out: ${others}` }
+  }
+  const [name = ''] = names
+  const data = { [name]: [beginningOf(only[0] ?? '')] }
+  const others = left === 0 ? '' : ` Left out: ${many(left, 'other column')}.`
+  return { cells: { columns: names, data }, cut: `The value of ${name} is cut.${others}` }
+}
+
+/** How many columns of one row fit, from the first. */
+function columnsThatFit(columns: readonly ColumnHead[], cells: readonly string[]): number {
+  let letters = restLetters
+  const beyond = columns.findIndex((column, index) => {
+    letters += nameLetters(column) + unitLetters(column) + lettersOf(cells[index] ?? '') + 1
+    return letters > lettersMax
+  })
+  return beyond === -1 ? columns.length : beyond
+}
+
+/** A text's beginning that fits whatever has to be escaped; of other values, of their JSON. */
+function beginningOf(cell: string): string {
+  const text = cell.startsWith('"') ? (JSON.parse(cell) as string) : cell
+  // A character is six letters at most, such as \u0000, and the name takes some.
+  return text.slice(0, Math.floor((lettersMax - 2 * restLetters) / 6)).toWellFormed()
 }
 
 function chargeOf({ version, quota }: Page | GroupsAnswer) {

@@ -92,12 +92,17 @@ await t.test('the first groups, in order, and those that meet having', async (t)
   t.equal(whole.headers['x-rows-charged'], '1', 'a count of 0 is an answer')
 })
 
-await t.test('an answer that is dearer than what is left is refused whole', async (t) => {
+await t.test('what may cost more than is left is refused before it is read', async (t) => {
   const world = await startSales(t)
   const { token } = await world.subscribe(['sales:tiny'])
   const bySale = `${path}?group=id&measures=sum(amount)`
   const refused = await world.get(bySale, token)
-  isError(t, refused, 'row_quota_exceeded', /^12 rows needed, 7 left; limit=7 fits\. Resets on /)
+  isError(
+    t,
+    refused,
+    'row_quota_exceeded',
+    /^Up to 100 rows needed, 7 left: limit=7 fits\. Resets on /,
+  )
   t.equal(left(refused), 7)
   t.equal(refused.headers['x-rows-charged'], undefined)
   t.match(refused.headers['retry-after'], /^\d+$/)
@@ -111,20 +116,21 @@ await t.test('an answer that is dearer than what is left is refused whole', asyn
     await world.get('/v1/dear/aggregate?measures=count', dear.token)
   }
   const two = await world.get('/v1/dear/aggregate?group=town&measures=count', dear.token)
-  isError(t, two, 'row_quota_exceeded', /^10 rows needed, 5 left; limit=1 fits\./)
+  isError(t, two, 'row_quota_exceeded', /^Up to 500 rows needed, 5 left: limit=1 fits\./)
   const page = await world.get('/v1/dear?limit=3', dear.token)
   t.equal(page.headers['x-rows-charged'], '3', 'rows say what they cost, too')
   const one = await world.get('/v1/dear/aggregate?measures=count', dear.token)
-  isError(t, one, 'row_quota_exceeded', /^5 rows needed, 2 left\. Resets/)
+  isError(t, one, 'row_quota_exceeded', /^Up to 5 rows needed, 2 left\. Resets/)
 })
 
 await t.test('answers in parallel never spend more than the quota', async (t) => {
   const world = await startSales(t)
   const { token } = await world.subscribe(['sales:tiny'])
-  const answers = await Promise.all(Array.from({ length: 5 }, () => world.get(byYear, token)))
+  const url = `${byYear}&limit=3`
+  const answers = await Promise.all(Array.from({ length: 5 }, () => world.get(url, token)))
   t.equal(answers.filter(({ status }) => status === 200).length, 2)
   for (const each of answers.filter(({ status }) => status !== 200)) {
-    isError(t, each, 'row_quota_exceeded', /^3 rows needed, 1 left; limit=1 fits/)
+    isError(t, each, 'row_quota_exceeded', /^Up to 3 rows needed, 1 left: limit=1 fits/)
   }
 })
 

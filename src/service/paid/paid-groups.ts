@@ -7,8 +7,23 @@ import type { GroupsAnswer, Room } from '../page.js'
 import type { Ready } from './payment.js'
 
 /**
+ * Refuses a summary before it is read, by the most that it can cost. A refusal by what it found
+ * would tell how many groups there are, and so any value, for nothing.
+ * @throws row_quota_exceeded if that is more rows than are left
+ */
+export function requireGroupsQuota({ resolved, payment }: Ready<ResolvedSummary>): void {
+  const { quota } = payment.cost()
+  if (quota && mostCharge(resolved) > quota.remaining) throw tooDear(resolved, quota)
+}
+
+/** An answer has at most `limit` groups, which resolving has bounded. */
+function mostCharge({ summary, chargePerGroup }: ResolvedSummary): number {
+  return summaryCharge(summary.groups.length === 0 ? 1 : summary.limit, summary, chargePerGroup)
+}
+
+/**
  * Pays for as many groups as the door can send, all or none: totals over a part would mislead.
- * @throws row_quota_exceeded if they cost more rows than are left
+ * @throws row_quota_exceeded if another request has used the rows that were left
  */
 export async function payGroups(
   { reader, resolved, head, payment }: Ready<ResolvedSummary>,
@@ -22,7 +37,7 @@ export async function payGroups(
   const paid = charge === 0 ? 0 : await payment.pay(charge, true, context.signal)
   const cost = payment.cost()
   context.observe?.({ kind: 'charge', charge: { rows: charge, paid, quota: cost.quota } })
-  if (cost.quota && paid < charge) throw tooDear(charge, chargePerGroup, cost.quota)
+  if (cost.quota && paid < charge) throw tooDear(resolved, cost.quota)
   context.observe?.({ kind: 'sent', rows: sent })
   return {
     kind: 'groups',
@@ -37,14 +52,16 @@ export async function payGroups(
   }
 }
 
-/** A smaller limit may fit. */
-function tooDear(charge: number, chargePerGroup: number, quota: QuotaStatus): ServiceError {
+/** The same for every content of the rows. A smaller limit may fit. */
+function tooDear(resolved: ResolvedSummary, quota: QuotaStatus): ServiceError {
   const { remaining, resetSeconds, resetsOn } = quota
-  const limit = Math.floor(remaining / chargePerGroup)
-  const fit = limit > 0 ? `; limit=${limit} fits` : ''
+  const { summary, chargePerGroup } = resolved
+  const limit = summary.groups.length === 0 ? 0 : Math.floor(remaining / chargePerGroup)
+  const fit = limit > 0 ? `: limit=${limit} fits` : ''
   return new ServiceError(
     'row_quota_exceeded',
-    `${charge} rows needed, ${remaining} left${fit}. Resets on ${resetsOn} (UTC).`,
+    `Up to ${mostCharge(resolved)} rows needed, ${remaining} left${fit}. ` +
+      `Resets on ${resetsOn} (UTC).`,
     {
       retryAfterSeconds: resetSeconds,
       correction: limit > 0 ? { kind: 'limit', meant: limit } : undefined,
