@@ -15,7 +15,7 @@ import { answerExport } from './export-route.js'
 import { acceptedFormat, attachment, bodyOf, mediaTypes, nextLink } from './page-formats.js'
 import { queryOf } from './request-context.js'
 import type { DatasetRoute } from './request-context.js'
-import { requireWorkbook } from './sheet/sheet.js'
+import { rowsThatFit } from './sheet/sheet.js'
 import { SheetWriter } from './sheet/sheet-writer.js'
 import { versionHeaders } from './version-headers.js'
 
@@ -133,10 +133,8 @@ function asked<Raw extends Formatted>(
     },
     room: {
       rowsMax: () => Infinity,
-      rowsThatFit: (rows, columns) => {
-        if (format === 'xlsx') requireWorkbook(rows, columns.length)
-        return rows.length
-      },
+      rowsThatFit: (rows, columns) =>
+        format === 'xlsx' ? rowsThatFit(rows, columns.length) : rows.length,
     },
   }
 }

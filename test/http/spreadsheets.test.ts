@@ -1,4 +1,7 @@
+import { strFromU8, unzipSync } from 'fflate'
 import t from 'tap'
+import { rowsThatFit } from '../../src/http/sheet/sheet.js'
+import { workbook } from '../../src/http/sheet/workbook.js'
 import { isError } from '../support/answers.js'
 import { startThings } from '../support/things.js'
 import { startTyped } from '../support/typed.js'
@@ -59,7 +62,7 @@ await t.test('a format for files has a name of dataset and version', async (t) =
   }
 })
 
-await t.test('what Excel cannot hold is refused before it is charged', async (t) => {
+await t.test('a text that Excel cannot hold is cut, marked and counted, and paid', async (t) => {
   const world = await startWorld(t, {
     files: {
       'data/long.parquet': `SELECT i AS id, repeat('ж', 32766 + i) AS text, [repeat('a', 40000)] AS list
@@ -69,21 +72,43 @@ await t.test('what Excel cannot hold is refused before it is charged', async (t)
       plans: {all: {rows_per_month: 1000, history: all, price_rub: 0}}}}`,
   })
   const { token } = await world.subscribe(['long:all'])
-  const fits = await world.get('/v1/long?select=id,text&limit=2&format=xlsx', token)
-  t.equal(fits.status, 200, 'characters, not bytes')
-  const left = fits.headers['x-quota-rows-remaining']
-  const refused = [
-    ['select=text', /at most 32767 characters in a cell; column "text" has 32768 in row 3 of this/],
-    [
-      'select=list&limit=1',
-      /column "list" has 40004 in row 1 .+ Send format=csv or format=parquet/,
-    ],
-  ] as const
-  for (const [query, detail] of refused) {
-    const answer = await world.get(`/v1/long?${query}&format=xlsx`, token)
-    isError(t, answer, 'bad_request', detail, query)
-    t.equal(answer.headers['x-quota-rows-remaining'], left, 'not charged')
+  const short = await world.get('/v1/long?select=id,text&limit=2&format=xlsx', token)
+  const long = await world.get('/v1/long?select=text,list&format=xlsx', token)
+  t.same([short.status, charged(short), long.status, charged(long)], [200, '2', 200, '3'])
+
+  const columns = [{ name: 'text', cells: { kind: 'text' } as const }]
+  const texts = ['ж'.repeat(32_767), 'ж'.repeat(32_768), ['a'.repeat(40_000)]]
+  const partsOf = async (rows: readonly unknown[]) => {
+    const bytes = await workbook(
+      'long',
+      columns,
+      rows.map((row) => [JSON.stringify(row)]),
+    )
+    return Object.fromEntries(
+      Object.entries(unzipSync(bytes)).map(([name, part]) => [name, strFromU8(part)]),
+    )
   }
+  const parts = await partsOf(texts)
+  const strings = parts['xl/sharedStrings.xml'] ?? ''
+  const cells = [...strings.matchAll(/<t[^>]*>([^<]*)<\/t>/g)].map(([, text = '']) => text)
+  t.same(
+    cells.map((cell) => cell.length),
+    [4, 32_767, 32_767, 32_767, cells[4]?.length],
+  )
+  t.ok(cells[2]?.endsWith('жж … [cut: 32768 characters]'))
+  t.ok(cells[3]?.endsWith('aa … [cut: 40004 characters]'))
+  t.match(cells[4], /^Texts cut to 32767 characters/)
+  t.match(parts['xl/workbook.xml'], 'name="About"')
+  t.match(parts['xl/worksheets/sheet2.xml'], '<v>2</v>')
+  t.notMatch((await partsOf(texts.slice(0, 1)))['xl/workbook.xml'], 'About')
+})
+
+await t.test('more columns than Excel holds are refused, whatever the rows are', (t) => {
+  for (const rows of [[], [Buffer.from('{}')]]) {
+    t.throws(() => rowsThatFit(rows, 16_385), /at most 16384 columns; this has 16385/)
+    t.equal(rowsThatFit(rows, 16_384), rows.length)
+  }
+  t.end()
 })
 
 await t.test('CSV for Excel has a mark, and the separator of the language', async (t) => {

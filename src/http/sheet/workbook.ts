@@ -11,9 +11,13 @@ const decimalsMax = 30
 const firstDayMs = Date.UTC(1900, 2, 1)
 const instant = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d(?:\.\d{1,3})?)Z?)?$/
 
+/** The longest text of a cell that Excel opens. */
+const cellLettersMax = 32_767
+
 /**
- * An XLSX workbook with one sheet: names in bold, then the rows, whose cells are JSON texts. A
- * number that a spreadsheet would round, and a date that it can't count, is text.
+ * An XLSX workbook: a sheet with the names in bold, then the rows, whose cells are JSON texts. A
+ * number that a spreadsheet would round, and a date that it can't count, is text. Longer texts than
+ * Excel opens are cut, marked, and counted on a second sheet.
  */
 export async function workbook(
   name: string,
@@ -21,14 +25,32 @@ export async function workbook(
   rows: readonly (readonly string[])[],
 ): Promise<Uint8Array> {
   const head = columns.map((column) => ({ ...textCell(column.name), fontWeight: 'bold' as const }))
+  let cuts = 0
   const body = rows.map((cells) =>
-    columns.map((column, index) => cellOf(column.cells, cells[index] ?? 'null')),
+    columns.map((column, index) => {
+      const json = cells[index] ?? 'null'
+      // Escapes may make JSON longer than its text.
+      const text = json.length > cellLettersMax ? plainText(json) : ''
+      if (text.length <= cellLettersMax) return cellOf(column.cells, json)
+      cuts += 1
+      return textCell(cutText(text))
+    }),
   )
-  const file = writeXlsxFile([head, ...body], {
-    sheet: name.slice(0, nameLettersMax),
-    stickyRowsCount: 1,
-  })
-  return file.toBuffer()
+  const sheets = [
+    { data: [head, ...body], sheet: name.slice(0, nameLettersMax), stickyRowsCount: 1 },
+    ...(cuts === 0 ? [] : [{ data: aboutCuts(cuts), sheet: 'About' }]),
+  ]
+  return writeXlsxFile(sheets).toBuffer()
+}
+
+function cutText(text: string): string {
+  const mark = ` … [cut: ${text.length} characters]`
+  return text.slice(0, cellLettersMax - mark.length).toWellFormed() + mark
+}
+
+function aboutCuts(cuts: number) {
+  const what = `Texts cut to ${cellLettersMax} characters, the most that a cell holds`
+  return [[textCell(what), numberCell(0, String(cuts))]]
 }
 
 function cellOf(kind: CellKind, json: string): Cell {
