@@ -12,8 +12,9 @@ export async function readText(path: string): Promise<string> {
   let bytes: Uint8Array
   try {
     const { size } = await stat(path)
-    if (size > bytesMax)
+    if (size > bytesMax) {
       throw new FileError(path, `has ${size} bytes, and at most ${bytesMax} are read`)
+    }
     bytes = await readFile(path)
   } catch (cause) {
     if (cause instanceof FileError) throw cause

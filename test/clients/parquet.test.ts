@@ -106,7 +106,7 @@ await t.test('the check tells where the engine reads less than a file holds', as
   t.equal(found?.length, 1)
   t.match(
     found?.[0]?.message,
-    'nanoseconds of UTC in "timestamp_ns_zone" and "nested_zone": DuckDB',
+    'nanoseconds in "timestamp_ns_zone" and "nested_zone": DuckDB',
   )
 })
 

@@ -6,6 +6,7 @@ import type { Test } from 'tap'
 import { listActions, recordAction } from '../../src/control/audit.js'
 import { AdvisoryLock } from '../../src/control/postgres/advisory-lock.js'
 import { PostgresCharges } from '../../src/control/postgres/postgres-charges.js'
+import { postgresSchemaVersion } from '../../src/control/postgres/postgres-migrations.js'
 import { PostgresStore } from '../../src/control/postgres/postgres-store.js'
 import { liveSubscriptions } from '../../src/control/subscriber-grants.js'
 import { showSubscription } from '../../src/control/subscriptions.js'
@@ -59,7 +60,9 @@ await t.test('several stores that open together make the schema once', async (t)
   const made = await Promise.all(stores.map((store) => subscribe(store)))
   t.equal(new Set(made.map(({ subscriptionId }) => subscriptionId)).size, 6)
   const admin = await connect(t, schema)
-  t.match((await admin.query('SELECT version FROM schema_version')).rows, [{ version: '1' }])
+  t.match((await admin.query('SELECT version FROM schema_version')).rows, [
+    { version: String(postgresSchemaVersion) },
+  ])
 })
 
 await t.test('the URL may name the schema', async (t) => {
@@ -95,7 +98,8 @@ await t.test('a schema of a newer release is refused, for the operator', async (
   const refused = {
     message:
       `the schema ${store.schema} of PostgreSQL was written by a newer release: it is version 99, ` +
-      'this release knows versions up to 1. Run the newer release, or restore an older backup.',
+      `this release knows versions up to ${postgresSchemaVersion}. Run the newer release, or ` +
+      'restore an older backup.',
   }
   await t.rejects(later.ready(), refused)
   await t.rejects(later.all('SELECT 1'), refused)
