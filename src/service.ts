@@ -249,8 +249,7 @@ export function summarize(
     const found = await kept.get(head.tag, () =>
       parts.engine.summarize(summary, readOptions(reader, access)),
     )
-    const { rowsMet: rows, groups } = found
-    reader.context.observe?.({ kind: 'summarized', rows, groups })
+    reader.context.observe?.({ kind: 'summarized', rows: found.rowsMet, groups: found.groups })
     return payGroups(ready, found, request.room)
   })
 }

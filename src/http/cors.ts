@@ -7,6 +7,8 @@ const exposedHeaders = [
   'Content-Disposition',
   'ETag',
   'Link',
+  'MCP-Protocol-Version',
+  'Mcp-Session-Id',
   'Retry-After',
   'Server-Timing',
   'X-Dataset-Version',
@@ -25,6 +27,18 @@ const exposedHeaders = [
   'X-Truncated',
 ]
 
+/** Headers of a request that a web page may send. */
+const allowedHeaders = [
+  'Authorization',
+  'Content-Type',
+  'If-None-Match',
+  'Last-Event-ID',
+  'MCP-Protocol-Version',
+  'Mcp-Method',
+  'Mcp-Name',
+  'Mcp-Session-Id',
+]
+
 const preflightSeconds = 3600
 
 /**
@@ -41,7 +55,7 @@ export function addCors(app: FastifyInstance, origins: readonly string[]): void 
       else decide(null, isOpen ? '*' : allowed.has(origin) && origin)
     },
     methods: ['GET', 'HEAD', 'POST'],
-    allowedHeaders: ['Authorization', 'Content-Type', 'If-None-Match'],
+    allowedHeaders,
     exposedHeaders,
     maxAge: preflightSeconds,
     strictPreflight: false,

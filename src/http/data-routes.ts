@@ -13,6 +13,7 @@ import { readBody } from './body.js'
 import { usesDecimalComma } from './accept.js'
 import { answerExport } from './export-route.js'
 import { acceptedFormat, attachment, bodyOf, mediaTypes, nextLink } from './page-formats.js'
+import { refuseRanges } from './ranges.js'
 import { queryOf } from './request-context.js'
 import type { DatasetRoute } from './request-context.js'
 import { rowsThatFit } from './sheet/sheet.js'
@@ -128,6 +129,7 @@ function asked<Raw extends Formatted>(
     question: () => {
       const raw = parse()
       format = formatOf(request, raw)
+      refuseRanges(request, format)
       if (isSheetFormat(format)) sheets.requirePlace()
       return { ...raw, format }
     },

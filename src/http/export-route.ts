@@ -9,6 +9,7 @@ import type { ExportPart } from '../service/export.js'
 import type { Page } from '../service/page.js'
 import { pacedBody } from './paced-body.js'
 import { acceptedFormat, attachment, csvHeader, linesOf, mediaTypes } from './page-formats.js'
+import { refuseRanges } from './ranges.js'
 import { contextOf } from './request-context.js'
 import { versionHeaders } from './version-headers.js'
 import type { DatasetRoute } from './request-context.js'
@@ -51,7 +52,8 @@ export async function answerExport(
 }
 
 /** @throws bad_request for a limit; not_acceptable for a format that can't be exported */
-function exportQuestion(query: string, { headers, raw }: FastifyRequest): RawQuestion {
+function exportQuestion(query: string, request: FastifyRequest): RawQuestion {
+  const { headers, raw } = request
   const question = parseUrl(query)
   if (question.limit !== null) {
     throw badRequest(
@@ -59,6 +61,7 @@ function exportQuestion(query: string, { headers, raw }: FastifyRequest): RawQue
     )
   }
   const format = question.format ?? acceptedFormat(headers.accept, exportFormats)
+  refuseRanges(request, null)
   if (format !== 'ndjson' && format !== 'csv') {
     throw new ServiceError(
       'not_acceptable',

@@ -1,4 +1,5 @@
 import { METHODS } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { HTTPMethods } from 'fastify'
@@ -182,6 +183,14 @@ function refusalOf({ headers, raw }: FastifyRequest): ServiceError | undefined {
   if (headers.host === undefined && raw.httpVersion !== '1.0') {
     return badRequest('The header Host is missing. Send it.')
   }
+  const hosts = raw.rawHeaders.filter((name, at) => at % 2 === 0 && /^host$/i.test(name))
+  if (hosts.length > 1) return badRequest('The header Host is given more than once. Send one.')
+  if (isReading(raw.method) && hasBody(headers)) {
+    return badRequest(
+      `A ${raw.method} has no body here, and it would not be read: put the question into the ` +
+        'URL, or send it with POST to /v1/<dataset>/query or /v1/<dataset>/aggregate.',
+    )
+  }
   if (headers['content-encoding'] !== undefined) {
     return new ServiceError(
       'unsupported_media_type',
@@ -189,6 +198,15 @@ function refusalOf({ headers, raw }: FastifyRequest): ServiceError | undefined {
     )
   }
   return holdsToken(raw.url ?? '') ? badRequest(tokenInUrlText) : undefined
+}
+
+function isReading(method: string | undefined): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+function hasBody(headers: IncomingHttpHeaders): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers
+  return encoding !== undefined || Number(length) !== 0
 }
 
 /**
@@ -231,6 +249,8 @@ function refuseOtherMethods(
       url,
       onRequest: async (_request, reply) => {
         reply.header('Allow', allow)
+        // Clients try GET, and take a body for a message.
+        if (url === '/mcp') return reply.code(405).send()
         throw new ServiceError('method_not_allowed', only)
       },
       handler: () => undefined,

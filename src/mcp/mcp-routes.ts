@@ -99,7 +99,8 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
       )
       if (isError(answer.body)) context.observe?.({ kind: 'refusal', code: 'protocol_error' })
       if (answer.type !== null) reply.type(answer.type)
-      return reply.code(answer.status).send(answer.body)
+      // An empty text would get a Content-Type, which some clients can't read.
+      return reply.code(answer.status).send(answer.body === '' ? undefined : answer.body)
     },
   })
   addOtherPaths(app, parts)

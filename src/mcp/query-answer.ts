@@ -33,8 +33,8 @@ export const answerRoom = roomFor(nameLetters)
 export const groupsRoom = roomFor((column) => nameLetters(column) + unitLetters(column))
 
 /**
- * One row or group fits at least, and is cut if it is too long: an error would tell for nothing that
- * it is there. `headLetters` is what the answer says of a column.
+ * One row or group fits at least, and is cut if it is too long: an error would tell for nothing
+ * that it is there. `headLetters` is what the answer says of a column.
  */
 function roomFor(headLetters: (column: ColumnHead) => number): Room {
   return {

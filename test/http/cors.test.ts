@@ -47,7 +47,8 @@ await t.test('a page of an origin that is set may ask, and read answers and erro
     t.equal(asked.headers['access-control-allow-methods'], 'GET, HEAD, POST')
     t.equal(
       asked.headers['access-control-allow-headers'],
-      'Authorization, Content-Type, If-None-Match',
+      'Authorization, Content-Type, If-None-Match, Last-Event-ID, MCP-Protocol-Version, ' +
+        'Mcp-Method, Mcp-Name, Mcp-Session-Id',
     )
     t.equal(asked.headers['access-control-max-age'], '3600')
     t.match(asked.headers['vary'], 'Origin')

@@ -15,7 +15,13 @@ import type { Json } from './json.js'
 import { filterRefs } from './parameters.js'
 import { questionExample } from './question-body.js'
 
-const versionHeaders = ['X-Dataset-Version', 'Last-Modified', 'X-Scope', 'Server-Timing']
+const versionHeaders = [
+  'X-Dataset-Version',
+  'Last-Modified',
+  'Accept-Ranges',
+  'X-Scope',
+  'Server-Timing',
+]
 const fileHeaders = [...versionHeaders, 'Content-Disposition']
 const dataHeaders = ['ETag', ...fileHeaders, 'X-Rows-Charged', ...limits, ...quotas]
 const pageHeaders = [...dataHeaders, 'X-Next-Cursor', 'Link']
