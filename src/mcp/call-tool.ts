@@ -1,8 +1,8 @@
 import type { ServiceError } from '../errors.js'
 import { asServiceError, isFault } from '../errors.js'
 import { exactJsonText, firstInexact, requireExactNumbers } from '../query/exact-json.js'
-import { questionLists, rawQuestion, withReadLists } from '../query/parse-json.js'
-import { shapeReader, withoutEmpty } from '../query/read-shape.js'
+import { questionLists, rawQuestion, readForms } from '../query/parse-json.js'
+import { shapeReader } from '../query/read-shape.js'
 import { repeatedKey, requireSingleKeys } from '../query/scan-json.js'
 import { rawSummary, summaryLists } from '../query/summary/parse-summary.js'
 import { rawTop } from '../query/top/parse-top.js'
@@ -69,7 +69,7 @@ export async function callTool(
   let given = args
   try {
     requireExactArguments(bodyText)
-    given = plainArguments(name, args)
+    given = readForms(args, argumentLists[name])
     const text = exactJsonText(await run(service, caller, name, given))
     return {
       content: [{ type: 'text', text }],
@@ -144,27 +144,6 @@ function requireExactArguments(bodyText: string): void {
   const text = memberText(memberText(bodyText, 'params'), 'arguments')
   requireExactNumbers(text)
   requireSingleKeys(text, 'The arguments')
-}
-
-/** The arguments, in the forms of the schema. */
-function plainArguments(name: ToolName, args: unknown): unknown {
-  const isOfParts = name === 'aggregate' || name === 'top'
-  return withoutNulls(withReadLists(isOfParts ? withoutEmpty(args) : args, argumentLists[name]))
-}
-
-/** Models write null for fields without a value: `cursor: null`. */
-function withoutNulls(args: unknown): unknown {
-  if (Array.isArray(args) || typeof args !== 'object' || args === null) return args
-  const entries = Object.entries(args).filter(([, value]) => value !== null)
-  return Object.fromEntries(
-    entries.map(([key, value]): [string, unknown] => {
-      if (key !== 'filters' || !Array.isArray(value)) return [key, value]
-      return [
-        key,
-        value.map((filter) => ('value' in recordOf(filter) ? withoutNulls(filter) : filter)),
-      ]
-    }),
-  )
 }
 
 function errorText(error: ServiceError, tool: ToolName, args: Arguments): string {

@@ -166,13 +166,20 @@ const annotations = {
 
 /**
  * A schema as JSON, without the keys that only TypeBox reads. `required` also has the keys for
- * which a later stage has the better error.
+ * which a later stage has the better error. Some clients know neither `const` nor a refusal of
+ * other members, which is checked all the same.
  */
 function plain(
   schema: Type.TObject,
   required: readonly string[] | undefined = schema.required,
 ): Tool['inputSchema'] {
-  return JSON.parse(JSON.stringify({ ...schema, required })) as Tool['inputSchema']
+  const text = JSON.stringify({ ...schema, required }, (key, value: unknown) => {
+    if (key === 'additionalProperties' && value === false) return undefined
+    if (typeof value !== 'object' || value === null || !('const' in value)) return value
+    const { const: only, ...others } = value
+    return { ...others, enum: [only] }
+  })
+  return JSON.parse(text) as Tool['inputSchema']
 }
 
 /** The five tools, always in this order. */

@@ -1,11 +1,12 @@
 import Type from 'typebox'
+import { isOperator, operators } from '../columns/operators.js'
 import { badRequest } from '../errors.js'
 import type { ServiceError } from '../errors.js'
 import { recordOf } from '../registry/shape.js'
 import { parseExactJson } from './exact-json.js'
 import { filtersMax, listValuesMax } from './raw-question.js'
 import type { RawFilter, RawQuestion, RawValue } from './raw-question.js'
-import { shapeReader } from './read-shape.js'
+import { isAbsent, shapeReader } from './read-shape.js'
 
 const scalars = [Type.String(), Type.Number(), Type.Boolean()]
 
@@ -65,9 +66,36 @@ const nameLists: readonly string[] = ['select', 'columns']
  *   round
  */
 export function parseJsonText(text: string): RawQuestion {
-  return rawQuestion(
-    readQuestionShape(withReadLists(parseExactJson(text, 'The body'), questionLists)),
-  )
+  return rawQuestion(readQuestionShape(readForms(parseExactJson(text, 'The body'), questionLists)))
+}
+
+/**
+ * Reads the forms in which a body or a tool's arguments may have their lists: as JSON in a string;
+ * `*` for all columns; nothing, `null`, `""`, `[]` or `{}` as the value of an operator that takes
+ * none. `lists` are the members that are lists.
+ * @throws bad_request
+ */
+export function readForms(content: unknown, lists: readonly string[]): unknown {
+  const read = withReadLists(content, lists)
+  if (typeof read !== 'object' || read === null || Array.isArray(read)) return read
+  const { filters, select } = recordOf(read)
+  return {
+    ...read,
+    ...(isEverything(select) && { select: [] }),
+    ...(Array.isArray(filters) && { filters: filters.map(withoutAbsentValue) }),
+  }
+}
+
+/** All columns, as SQL writes them. */
+function isEverything(select: unknown): boolean {
+  return Array.isArray(select) && select.length === 1 && select[0] === '*'
+}
+
+function withoutAbsentValue(filter: unknown): unknown {
+  const { value, ...others } = recordOf(filter)
+  const op = String(others['op'])
+  const takesNone = isOperator(op) && operators[op].form === 'none'
+  return value === null || (takesNone && isAbsent(value)) ? others : filter
 }
 
 /**
@@ -76,10 +104,11 @@ export function parseJsonText(text: string): RawQuestion {
  * million elements.
  * @throws bad_request
  */
-export function withReadLists(content: unknown, lists: readonly string[]): unknown {
+function withReadLists(content: unknown, lists: readonly string[]): unknown {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) return content
   const entries = Object.entries(content).map(([key, value]) => {
-    if (typeof value !== 'string' || !lists.includes(key)) return [key, value]
+    if (typeof value !== 'string' || value === '' || !lists.includes(key)) return [key, value]
+    if (key === 'select' && value === '*') return [key, [value]]
     if (nameLists.includes(key) && areNames(value)) throw notAList(key, value)
     const isJson = !commaLists.includes(key) || value.startsWith('[')
     return [key, isJson ? parseExactJson(value, `${key}, sent as a string,`) : value]
@@ -124,7 +153,18 @@ export function rawQuestion(content: Type.Static<typeof QuestionSchema>): RawQue
 
 /** Converts a valid filter. */
 export function rawFilter({ column, op, value }: Type.Static<typeof FilterSchema>): RawFilter {
-  const values: readonly RawValue[] =
-    value === undefined ? [] : Array.isArray(value) ? value : [value]
-  return { column, operator: op, values, isList: Array.isArray(value) }
+  const read = listInText(op, value) ?? value
+  const values: readonly RawValue[] = read === undefined ? [] : Array.isArray(read) ? read : [read]
+  return { column, operator: op, values, isList: Array.isArray(read) }
 }
+
+/** The list that a text holds as JSON, for an operator that takes one; undefined without one. */
+function listInText(op: string, value: unknown): RawValue[] | undefined {
+  const isList = isOperator(op) && operators[op].form === 'list'
+  if (!isList || typeof value !== 'string' || !value.startsWith('[')) return undefined
+  const read = parseExactJson(value, 'A list, sent as a string,')
+  const isScalar = (each: unknown): each is RawValue => scalarTypes.includes(typeof each)
+  return Array.isArray(read) && read.every(isScalar) ? read : undefined
+}
+
+const scalarTypes: readonly string[] = ['string', 'number', 'boolean']

@@ -20,7 +20,8 @@ export function shapeReader<T extends Type.TSchema>(
   asked?: Asked,
 ): (content: unknown) => Type.Static<T> {
   const validator = Compile(schema)
-  return (content) => {
+  return (given) => {
+    const content = readMembers(schema, given)
     if (validator.Check(content)) return content
     const [problem] = shapeProblems(schema, content, name, errorsMax)
     const detail = `${problem?.name ?? name}: ${problem?.message ?? 'is malformed.'}`
@@ -35,10 +36,36 @@ export function shapeReader<T extends Type.TSchema>(
   }
 }
 
-/** The object without members that are null, an empty text or an empty list; else the value. */
-export function withoutEmpty(content: unknown): unknown {
+/** Whether a member is as good as left out: null, an empty text, an empty list or object. */
+export function isAbsent(value: unknown): boolean {
+  if (value === null || value === '') return true
+  return typeof value === 'object' && Object.keys(value).length === 0
+}
+
+/**
+ * The object without optional members that are as good as left out, and with texts read as what
+ * the schema takes, where that is certain: `"20"` as a number, `"false"` as a truth value, and a
+ * number in a list of texts as its digits.
+ */
+function readMembers(schema: Type.TSchema, content: unknown): unknown {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) return content
-  const isEmpty = (value: unknown) =>
-    value === null || value === '' || (Array.isArray(value) && value.length === 0)
-  return Object.fromEntries(Object.entries(content).filter(([, value]) => !isEmpty(value)))
+  const { required = [], ...known } = recordOf(schema)
+  const properties = recordOf(known['properties'])
+  const isOptional = (key: string) =>
+    Object.hasOwn(properties, key) && !(required as readonly string[]).includes(key)
+  return Object.fromEntries(
+    Object.entries(content).flatMap(([key, value]) =>
+      isOptional(key) && isAbsent(value) ? [] : [[key, scalarFor(properties[key], value)]],
+    ),
+  )
+}
+
+function scalarFor(schema: unknown, value: unknown): unknown {
+  const { type, anyOf = [], items } = recordOf(schema)
+  const types = [type, ...(anyOf as readonly unknown[]).map((each) => recordOf(each)['type'])]
+  const isNumber = types.includes('integer') && typeof value === 'string' && /^\d{1,9}$/.test(value)
+  if (isNumber) return Number(value)
+  if (types.includes('boolean') && (value === 'true' || value === 'false')) return value === 'true'
+  if (!Array.isArray(value) || recordOf(items)['type'] !== 'string') return value
+  return value.map((each: unknown) => (Number.isSafeInteger(each) ? String(each) : each))
 }

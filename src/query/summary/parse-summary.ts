@@ -3,10 +3,10 @@ import { parseCallBeforeDot, parseCalls, parseDirectedCalls } from '../../column
 import { badRequest } from '../../errors.js'
 import { quoted } from '../../text.js'
 import { parseExactJson } from '../exact-json.js'
-import { questionFields, rawFilter, withReadLists } from '../parse-json.js'
+import { questionFields, rawFilter, readForms } from '../parse-json.js'
 import { parseFormat, parseLimit, readParameters } from '../parse-url.js'
 import { meantOperator } from '../common-mistakes.js'
-import { shapeReader, withoutEmpty } from '../read-shape.js'
+import { shapeReader } from '../read-shape.js'
 import { havingMax } from './raw-summary.js'
 import type { RawHaving, RawSummary } from './raw-summary.js'
 
@@ -91,8 +91,7 @@ const readSummaryShape = shapeReader(SummarySchema, 'the body', 'aggregate')
  * @throws bad_request like `parseSummaryUrl`, and for a number that JSON readers round
  */
 export function parseSummaryJson(text: string): RawSummary {
-  const content = withoutEmpty(parseExactJson(text, 'The body'))
-  return rawSummary(readSummaryShape(withReadLists(content, summaryLists)))
+  return rawSummary(readSummaryShape(readForms(parseExactJson(text, 'The body'), summaryLists)))
 }
 
 /**

@@ -66,7 +66,7 @@ await t.test('the error for a malformed body names the place and the right form'
   t.match(refusal({ group: 5 }), /^group: must be a list such as \["year", "prefix\(okved,2\)"\]/)
   t.match(refusal({ having: [5] }), /^having(\.0)?: must be/)
   t.match(refusal({ limit: 1.5 }), /^limit: must be a whole number of groups, got 1\.5\.$/)
-  t.match(refusal({ labels: 'true' }), /^labels: must be true, "ru" for Russian names, or false/)
+  t.match(refusal({ labels: 'yes' }), /^labels: must be true, "ru" for Russian names, or false/)
   t.equal(parsed({ labels: 'ru' }).labels, 'ru')
   t.match(refusal([]), /^the body: must be an object \{group, measures, filters,/)
   t.match(refusal({ group: '[5' }), /^group, sent as a string, is not valid JSON\./)
