@@ -80,7 +80,7 @@ export type Correction =
   | { readonly kind: 'limit'; readonly meant: number }
   /** Also an example: any filter is accepted. */
   | { readonly kind: 'add-filter'; readonly filter: FilterText }
-  /** An argument, or the filters on a column, of this name. */
+  /** An argument of this name. */
   | { readonly kind: 'drop'; readonly key: string }
   /** An argument of another name, unless that one is given as well. */
   | { readonly kind: 'rename'; readonly key: string; readonly meant: string }
@@ -92,6 +92,8 @@ export type Correction =
       readonly meant: string
       /** What is meant can't be known; this is of the right form. */
       readonly isExample?: true
+      /** It means the same in other words. */
+      readonly isSame?: true
     }
   /** One more element at the end of such a text or list. */
   | { readonly kind: 'add-part'; readonly key: string; readonly meant: string }

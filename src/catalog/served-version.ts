@@ -13,7 +13,10 @@ export async function servedVersion(
   checks: FileChecks,
 ): Promise<Version | null> {
   const entry = registry.datasets.get(name)
-  const folders = await new VersionFolders(join(versionsFolder, name), checks).readAll()
+  // The state may belong to another user.
+  const folders = await new VersionFolders(join(versionsFolder, name), checks)
+    .readAll()
+    .catch(() => [])
   const current = folders.findLast(({ supersededAt }) => supersededAt === null)
   if (!entry || !current) return null
   const dataset = await joinDataset(name, entry, registry, current.content).catch(() => null)

@@ -1,5 +1,6 @@
 import type { Correction, FilterText } from '../errors.js'
 import { recordOf } from '../registry/shape.js'
+import { nearestNames } from '../text.js'
 
 /** A longer corrected call does not help. */
 const lettersMax = 500
@@ -15,6 +16,7 @@ export function correctedCall(
   args: Arguments,
   correction: Correction,
 ): string | null {
+  if (!keepsMeaning(correction)) return null
   const text = JSON.stringify(correct(args, correction))
   // A filter may have the name, and would not be corrected.
   const isAbsent = correction.kind === 'rename' && !Object.hasOwn(args, correction.key)
@@ -26,14 +28,56 @@ export function correctedCall(
   return `${isExample ? 'A call of the right form' : 'Corrected call'}: ${tool} ${text}`
 }
 
+/**
+ * A correction repairs the form of a text: no operand, number, name or sign of it may be lost but a
+ * name for one that is near.
+ */
+function keepsMeaning(correction: Correction): boolean {
+  const { kind } = correction
+  if (kind !== 'part' && kind !== 'column') return true
+  if (kind === 'part' && (correction.isExample ?? correction.isSame)) return true
+  // A name may have become a function: `month(day)` for `day.month`.
+  const gained = tokensOf(correction.meant)
+  return wordsOf(correction.written).every((word) => {
+    const [same = -1] = [
+      gained.indexOf(word),
+      gained.findIndex((each) => isNear(word, each)),
+    ].filter((at) => at !== -1)
+    if (same === -1) return formWords.has(word)
+    gained.splice(same, 1)
+    return true
+  })
+}
+
+/** Words that say how, not what: others take their place. */
+const formWords: ReadonlySet<string> = new Set([
+  ...['as', 'asc', 'desc', 'distinct', 'nulls', 'first', 'last'],
+])
+
+/** Of short names, any other is near. */
+function isNear(word: string, other: string): boolean {
+  return word.length > 2 && nearestNames(word, [other]).length > 0
+}
+
+/** The names, numbers and signs of an element; not the functions, which are named anew. */
+function wordsOf(text: string): string[] {
+  const tokens = tokensOf(text)
+  return tokens.filter((token, at) => {
+    if (token === '-') return at > 0 && tokens[at - 1] !== '('
+    return token !== '(' && token !== ')' && tokens[at + 1] !== '('
+  })
+}
+
+function tokensOf(text: string): string[] {
+  const plain = text.toLowerCase().replace('(*)', '')
+  return plain.match(/[\p{L}\p{N}_]+|[@+*()-]/gu) ?? []
+}
+
 function correct(args: Arguments, correction: Correction): Arguments {
   switch (correction.kind) {
     case 'drop': {
       const { [correction.key]: dropped, ...others } = args
-      const { filters } = others
-      if (!Array.isArray(filters)) return others
-      const kept = filters.filter((each: unknown) => recordOf(each)['column'] !== correction.key)
-      return { ...others, filters: kept }
+      return others
     }
     case 'rename':
       return renamed(args, correction)

@@ -16,8 +16,6 @@ interface ParameterMistake {
   readonly names: readonly string[]
   /** What works here, for every request or for each kind. */
   readonly instead: string | Readonly<Record<Asked, string>>
-  /** The kinds of which the request without it is a step forward. */
-  readonly canDrop?: readonly Asked[]
   /** The parameter, of each kind that has one, that takes the same value. */
   readonly renamed?: Readonly<Partial<Record<Asked, string>>>
 }
@@ -38,7 +36,6 @@ const parameters: readonly ParameterMistake[] = [
       top: onePage,
       aggregate: onePage,
     },
-    canDrop: ['rows', 'top', 'aggregate'],
   },
   {
     names: ['perpage', 'pagesize', 'size', 'count', 'first', 'maxresults', 'rows', 'take'],
@@ -53,7 +50,6 @@ const parameters: readonly ParameterMistake[] = [
       top: 'Use by: by=column for the smallest first, by=-column for the largest.',
       aggregate: 'Use order.',
     },
-    canDrop: ['rows'],
     renamed: { aggregate: 'order' },
   },
   {
@@ -81,16 +77,11 @@ export function insteadOf(name: string, asked: Asked): Instead | undefined {
   const plain = name.toLowerCase().replaceAll(/[$_-]/g, '')
   const found = parameters.find(({ names }) => names.includes(plain))
   if (!found) return undefined
-  const { instead, canDrop = [], renamed } = found
+  const { instead, renamed } = found
   const meant = renamed?.[asked]
   return {
     advice: typeof instead === 'string' ? instead : instead[asked],
-    correction:
-      meant !== undefined
-        ? { kind: 'rename', key: name, meant }
-        : canDrop.includes(asked)
-          ? { kind: 'drop', key: name }
-          : undefined,
+    correction: meant === undefined ? undefined : { kind: 'rename', key: name, meant },
   }
 }
 
@@ -110,8 +101,7 @@ export const methodAdvice: ReadonlyMap<string, string> = new Map([
 /** The error for an element of `select` that asks for more than one column. */
 export function selectMistake(name: string): ServiceError | undefined {
   if (name === '*') {
-    const detail = 'select takes names of columns, got "*". Leave select out for all columns.'
-    return badRequest(detail, { kind: 'drop', key: 'select' })
+    return badRequest('select takes names of columns, got "*". Leave select out for all columns.')
   }
   if (!/^\w+\(.*\)$/s.test(name)) return undefined
   return badRequest(`select takes names of columns, got ${quoted(name)}. ${totals}`)

@@ -135,7 +135,7 @@ const listForms: ReadonlyMap<Operator, Operator> = new Map([
 
 /** The error for one value in the place of a list, or a list in the place of one value. */
 function wrongForm(
-  { name: column }: Column,
+  { name: column, rules }: Column,
   operator: Operator,
   { values, isList }: RawFilter,
 ): ServiceError {
@@ -150,10 +150,13 @@ function wrongForm(
     const op = listForms.get(operator)
     return refuse(op === undefined ? 'one value' : `one value; for a list, use ${op}`, op)
   }
+  // Whether a comma separates values, only columns without texts tell.
+  const isText = rules.shown === 'string'
   const listed = values.flatMap((each): readonly RawValue[] =>
-    typeof each === 'string' ? each.split(',', listValuesMax) : [each],
+    typeof each === 'string' && !isText ? each.split(',', listValuesMax) : [each],
   )
-  return refuse('a list of values', operator, listed)
+  const isClear = !isText || !String(values[0]).includes(',')
+  return refuse('a list of values', isClear ? operator : undefined, listed)
 }
 
 /** A value in URL form. */

@@ -114,7 +114,7 @@ await t.test('a limit, a filter and a cursor are changed without touching the re
 
 await t.test('a part of a list or of a text is replaced where it is a word of its own', (t) => {
   const part = (key: string, written: string, meant: string) =>
-    ({ kind: 'part', key, written, meant }) as const
+    ({ kind: 'part', key, written, meant, isSame: true }) as const
   const args = {
     resource: 'sum(a)',
     measures: ['rev:sum(a)', 'xsum(a)', 'count'],
@@ -158,7 +158,7 @@ await t.test('a part is added to a list, to a text or to nothing', (t) => {
 await t.test('what can not be known is given as an example', (t) => {
   const part = { kind: 'part', key: 'having', written: 'n.gt.x', meant: 'n.gt.5' } as const
   const args = { resource: 'x', having: 'n.gt.x' }
-  t.match(correctedCall('aggregate', args, part), /^Corrected call: /)
+  t.equal(correctedCall('aggregate', args, part), null)
   const example = correctedCall('aggregate', args, { ...part, isExample: true })
   t.match(example, /^A call of the right form: aggregate .+"n\.gt\.5"/)
   t.end()
@@ -167,18 +167,62 @@ await t.test('what can not be known is given as an example', (t) => {
 await t.test('the own call is left as it was, and a long one is not repeated', (t) => {
   const args = Object.freeze({
     resource: 'x',
-    filters: Object.freeze([Object.freeze({ column: 'a', op: 'eq', value: 'x'.repeat(400) })]),
+    filters: Object.freeze([Object.freeze({ column: 'amont', op: 'eq', value: 'x'.repeat(400) })]),
   })
-  const correction = { kind: 'column', written: 'a', meant: 'b' } as const
+  const correction = { kind: 'column', written: 'amont', meant: 'amount' } as const
   t.match(
     correctedCall('query', args, correction),
-    /^Corrected call: query \{"resource":"x",.+"column":"b"/,
+    /^Corrected call: query \{"resource":"x",.+"column":"amount"/,
   )
-  t.equal(args.filters[0]?.column, 'a')
+  t.equal(args.filters[0]?.column, 'amont')
   const long = { resource: 'x', select: ['a'.repeat(480)] }
   t.equal(correctedCall('query', long, correction), null)
   const other = { resource: 'x', filters: [{ column: 'sort', op: 'eq', value: 1 }] }
   const rename = { kind: 'rename', key: 'sort', meant: 'order' } as const
   t.equal(correctedCall('aggregate', other, rename), null, 'nor is one without the argument')
+  t.end()
+})
+
+await t.test('a correction that would lose a part of the meaning is not offered', (t) => {
+  const offered = (written: string, meant: string, key = 'measures') =>
+    correctedCall(
+      'aggregate',
+      { resource: 'x', [key]: [written] },
+      {
+        kind: 'part',
+        key,
+        written,
+        meant,
+      },
+    ) !== null
+  const kept = [
+    ['sum(revenu)', 'sum(revenue)'],
+    ['SUM(a)', 'sum(a)'],
+    ['average(a)', 'avg(a)'],
+    ['sum(a)/sum(b)', 'ratio(a/b)'],
+    ['sum(a) as total', 'total:sum(a)'],
+    ['count(*)', 'count'],
+    ['count(distinct inn)', 'distinct(inn)'],
+    ['2400 desc', '-2400'],
+    ['day.month', 'month(day)'],
+    ['sum(2101)', 'sum(2110)'],
+  ]
+  const lost = [
+    ['growth:ratio(2110@2024/2110@2023)', 'ratio(2110/2110)'],
+    ['median(365*1230/2110)', 'median(1230/2110)'],
+    ['ratio(1400+1500/1300)', 'ratio(1400/1300)'],
+    ['sum(a-b)', 'sum(a)'],
+    ['margin:sum(a)', 'sum(a)'],
+    ['avg(a/b/c)', 'avg(a/b)'],
+    ['quantile(a,0.25)', 'p20(a)'],
+    ['sum(2110)', 'sum(amount)'],
+    ['sum(a@2024)', 'sum(a)'],
+  ]
+  for (const [written = '', meant = ''] of kept) t.ok(offered(written, meant), written)
+  for (const [written = '', meant = ''] of lost) t.notOk(offered(written, meant), written)
+  const column = (written: string, meant: string) =>
+    correctedCall('query', { resource: 'x', select: [written] }, { kind: 'column', written, meant })
+  t.equal(column('inn, year', 'inn'), null)
+  t.match(column('yaer', 'year'), '"select":["year"]')
   t.end()
 })

@@ -69,8 +69,14 @@ export function eachOnce(texts: readonly string[]): readonly string[] {
 }
 
 /** The error for an element of which the caller means another text. */
-export function partError(detail: string, key: PartKey, call: Call, meant: string): ServiceError {
-  return badRequest(detail, { kind: 'part', key, written: call.text, meant })
+export function partError(
+  detail: string,
+  key: PartKey,
+  call: Call,
+  meant: string,
+  certainty: { readonly isExample?: true; readonly isSame?: true } = {},
+): ServiceError {
+  return badRequest(detail, { kind: 'part', key, written: call.text, meant, ...certainty })
 }
 
 /** Equal for calls that mean the same, however they are quoted and spaced. */

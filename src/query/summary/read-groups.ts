@@ -120,7 +120,10 @@ function partGroup(access: Access, call: Call, raw: RawSummary): PlainGroup {
   if (mistake !== undefined) {
     const meant = meantGroup(column, others)
     const detail = `group: ${mistake}.${meant === undefined ? '' : ` Write ${meant}`}`
-    throw meant === undefined ? badRequest(detail) : partError(detail, key, call, meant)
+    const isLength = Object.values(dateLengths).includes(others[0]?.[0] ?? '')
+    const isPart = isLength && meant !== callName(column.name)
+    const certainty = isPart ? ({ isSame: true } as const) : {}
+    throw meant === undefined ? badRequest(detail) : partError(detail, key, call, meant, certainty)
   }
   if (name === 'prefix') return { name: call.text, column, by: prefixOf(call, column, others) }
   if (others.length === 0) return { name: call.text, column, by: { kind: name } }
@@ -177,9 +180,10 @@ function unknownFunction(access: Access, call: Call, { group, measures }: RawSum
   const detail =
     `group: there is no function ${quoted(name)}.` +
     `${meant === undefined ? '' : didYouMean(meant, [meant])} It has: ${groupNames.join(', ')}.`
-  return meant === undefined
-    ? badRequest(detail)
-    : partError(detail, key, call, callText({ name: meant, operands: fromStart(operands) }))
+  if (meant === undefined) return badRequest(detail)
+  const plain = fromStart(operands)
+  const certainty = plain === operands ? {} : ({ isSame: true } as const)
+  return partError(detail, key, call, callText({ name: meant, operands: plain }), certainty)
 }
 
 /** `substr(okved,3,2)`: characters that are no prefix. */

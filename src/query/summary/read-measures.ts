@@ -3,7 +3,6 @@ import { callName } from '../../columns/call-text.js'
 import type { Call } from '../../columns/call-text.js'
 import type { Column } from '../../columns/column.js'
 import {
-  aggregateFunctions,
   aggregateNames,
   columnAggregates,
   findAggregate,
@@ -112,8 +111,8 @@ function readFunction(
     throw partError(`measures: write different values as ${meant}`, key, call, meant)
   }
   if (others.length > 0) {
-    const isQuotient = aggregateFunctions[found.name].takes !== 'column'
-    const each = isQuotient ? [[operands.flat().slice(0, 2)]] : operands.map((one) => [one])
+    const isQuotient = found.name === 'ratio' && operands.length === 2
+    const each = isQuotient ? [[operands.flat()]] : operands.map((one) => [one])
     const meant = each.map((one) => callText({ name, operands: one })).join()
     throw partError(`measures: ${name} takes no list. Write ${meant}`, key, call, meant)
   }
@@ -122,8 +121,9 @@ function readFunction(
   if (mistake === undefined) return aggregateOf(found, columns)
   const isRatio = columns.length === 2 && !operandMistake('ratio', 'ratio', columns)
   const meant = isRatio ? callText({ name: 'ratio', operands }) : undefined
-  const detail = `measures: ${mistake}.`
-  throw meant === undefined ? badRequest(detail) : partError(detail, key, call, meant)
+  if (meant === undefined) throw badRequest(`measures: ${mistake}.`)
+  const detail = `measures: ${mistake}. The sum of one by the sum of the other is ${meant}.`
+  throw partError(detail, key, call, meant, { isExample: true })
 }
 
 function aggregateOf(
@@ -157,7 +157,7 @@ function notAMeasure(access: Access, call: Call): Error {
     const has = columnAggregates(column)
     const meant = callText({ name: has.includes('sum') ? 'sum' : 'count', operands: [[call.name]] })
     const detail = `measures: ${quoted(call.name)} is a column. Choose a function: ${meant}`
-    return partError(detail, key, call, meant)
+    return partError(detail, key, call, meant, { isExample: true })
   }
   const renamed = /^(.+) as (\S+)$/i.exec(call.name)
   if (renamed) {
@@ -180,30 +180,37 @@ function unknownFunction(call: Call, { group, measures }: RawSummary): Error {
   const { name } = call
   if (isGroupFunction(name)) {
     const others = measures.filter((each) => each !== call).map(writtenCall)
-    return badRequest(`measures: ${quoted(call.text)} groups rows. Move it to group.`, {
-      kind: 'arguments',
-      meant: {
-        group: eachOnce([...group.map(({ text }) => text), call.text]),
-        measures: others.length === 0 ? ['count'] : others,
-      },
-    })
+    const detail = `measures: ${quoted(call.text)} groups rows. Move it to group`
+    const meant = {
+      group: eachOnce([...group.map(({ text }) => text), call.text]),
+      measures: others,
+    }
+    return others.length === 0
+      ? badRequest(`${detail}, and name a measure, such as count.`)
+      : badRequest(`${detail}.`, { kind: 'arguments', meant })
   }
   const meant = meantCall(call)
   const detail =
     `measures: there is no function ${quoted(name)}.` +
     `${meant === undefined ? '' : didYouMean(meant.name, [meant.name])} ` +
     `It has: ${functionTexts.join(', ')}.`
-  return meant === undefined ? badRequest(detail) : partError(detail, key, call, callText(meant))
+  if (meant === undefined) return badRequest(detail)
+  return partError(detail, key, call, callText(meant), meant.isSame ? { isSame: true } : {})
+}
+
+interface MeantCall extends Pick<Call, 'name' | 'operands'> {
+  readonly isSame?: true
 }
 
 /** The measure that another service writes so: `p25(2110)` for `quantile(2110,0.25)`. */
-function meantCall({ name, operands }: Call): Pick<Call, 'name' | 'operands'> | undefined {
+function meantCall({ name, operands }: Call): MeantCall | undefined {
   if (/^(?:quantile|percentile)/i.test(name)) {
     const [column, share, ...others] = operands ?? []
     const number = Number(share?.[0])
-    const percent = `p${Math.round(number < 1 ? number * 100 : number)}`
-    const isWhole = column !== undefined && others.length === 0 && findAggregate(percent)
-    return isWhole ? { name: percent, operands: [column] } : undefined
+    const percent = number < 1 ? Number((number * 100).toFixed(6)) : number
+    const isOne = column !== undefined && others.length === 0 && Number.isInteger(percent)
+    if (!isOne || !findAggregate(`p${percent}`)) return undefined
+    return { name: `p${percent}`, operands: [column], isSame: true }
   }
   const meant = meantFunction(name, functionNames)
   return meant === undefined ? undefined : { name: meant, operands }

@@ -63,9 +63,5 @@ function parseBy(text: string | undefined): DirectedCall {
   }
   const [by, ...others] = parseDirectedCalls(text, 'by')
   if (by && others.length === 0) return by
-  const [first] = text.split(',', 1)
-  throw badRequest('by takes one column. Ties come in stored order.', {
-    kind: 'arguments',
-    meant: { by: first?.trim() ?? text },
-  })
+  throw badRequest('by takes one column. Ties come in stored order.')
 }

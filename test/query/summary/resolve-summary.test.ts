@@ -211,7 +211,10 @@ await t.test('a wrong measure is refused with the right text', async (t) => {
     ['measures=p0(2110)', 'measures: there is no function "p0".'],
     ['measures=pN(2110)', 'measures: there is no function "pN".'],
     ['measures=stddev(2110)', 'measures: there is no function "stddev". It has: count, distinct,'],
-    ['measures=year(day)', 'measures: "year(day)" groups rows. Move it to group.'],
+    [
+      'measures=year(day)',
+      'measures: "year(day)" groups rows. Move it to group, and name a measure',
+    ],
     ['measures=sum(2101)', 'measures: there is no column "2101". Did you mean', 'sum(2110)'],
     ['measures=2110', 'measures: "2110" is a column. Choose a function: sum(2110)', 'sum(2110)'],
     ['measures=inn', 'measures: "inn" is a column. Choose a function: count(inn)', 'count(inn)'],
