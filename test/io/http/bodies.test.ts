@@ -166,10 +166,10 @@ await t.test('a client that hangs up while its body is read is not charged', asy
   const port = await listen(world)
   const socket = connect({ host: '127.0.0.1', port })
   socket.on('error', () => undefined)
-  const headers = { ...json, ...bearer(token), 'Content-Length': '2', 'X-Leave': 'now' }
+  const headers = { ...json, ...bearer(token), 'X-Leave': 'now' }
   for (const text of [
-    requestText(doors[0] ?? '', headers, '{}'),
-    requestText('GET /v1/things', headers, '{}'),
+    requestText(doors[0] ?? '', { ...headers, 'Content-Length': '2' }, '{}'),
+    requestText('GET /v1/things', headers),
   ]) {
     isLost = false
     const client = connect({ host: '127.0.0.1', port })
