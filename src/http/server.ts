@@ -170,12 +170,24 @@ function addHooks(app: FastifyInstance, log: RequestLog, { isStopping, clock }: 
       done(refusalOf(request))
     })
   })
+  // After a route's own hook: a method that a path does not have is 405, with a body or without.
+  app.addHook('preParsing', ({ headers, method }, _reply, payload, done) => {
+    const isUnread = isReading(method) && hasBody(headers)
+    done(isUnread ? badRequest(unreadBodyText(method)) : null, payload)
+  })
   app.addHook('onSend', (request, reply, payload, done) => {
     if (request.limits) reply.headers(limitHeaders(request.limits))
     if (isStopping()) reply.header('Connection', 'close')
     closeIfUnread(request, reply, clock)
     done(null, payload)
   })
+}
+
+function unreadBodyText(method: string): string {
+  return (
+    `A ${method} has no body here, and it would not be read: put the question into the URL, or ` +
+    'send it with POST to /v1/<dataset>/query or /v1/<dataset>/aggregate.'
+  )
 }
 
 /** Why a request is refused before its route is asked. */
@@ -185,12 +197,6 @@ function refusalOf({ headers, raw }: FastifyRequest): ServiceError | undefined {
   }
   const hosts = raw.rawHeaders.filter((name, at) => at % 2 === 0 && /^host$/i.test(name))
   if (hosts.length > 1) return badRequest('The header Host is given more than once. Send one.')
-  if (isReading(raw.method) && hasBody(headers)) {
-    return badRequest(
-      `A ${raw.method} has no body here, and it would not be read: put the question into the ` +
-        'URL, or send it with POST to /v1/<dataset>/query or /v1/<dataset>/aggregate.',
-    )
-  }
   if (headers['content-encoding'] !== undefined) {
     return new ServiceError(
       'unsupported_media_type',

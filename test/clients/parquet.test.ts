@@ -104,10 +104,7 @@ await t.test('the check tells where the engine reads less than a file holds', as
   const [check] = await checksOf(house)
   const found = check?.findings.filter(({ code }) => code === 'nanoseconds_cut')
   t.equal(found?.length, 1)
-  t.match(
-    found?.[0]?.message,
-    'nanoseconds in "timestamp_ns_zone" and "nested_zone": DuckDB',
-  )
+  t.match(found?.[0]?.message, 'nanoseconds in "timestamp_ns_zone" and "nested_zone": DuckDB')
 })
 
 await t.test('the shipped datasets, page by page', async (t) => {

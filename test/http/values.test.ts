@@ -230,7 +230,7 @@ await t.test(
     t.same(column(await ask('1000000.0'), 'id'), [5])
     const limit = await world.post('/v1/typed/query', token, '{"limit":1.00000000000000001}')
     isError(t, limit, 'bad_request', /send it as a string/)
-    for (const value of ['{}', 'null', '[[1]]', '[null]']) {
+    for (const value of ['{}', '[[1]]', '[null]']) {
       isError(
         t,
         await ask(value),

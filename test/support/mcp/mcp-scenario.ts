@@ -156,7 +156,12 @@ async function walk(t: Test, client: McpClient, stage: Stage, token: string): Pr
 
 /** Groups and the first rows by a column, at their price. */
 async function summarize(t: Test, client: McpClient): Promise<void> {
-  const question = { resource: 'days', group: ['half'], measures: ['last:max(day)', 'count'] }
+  const question = {
+    resource: 'days',
+    group: ['half'],
+    measures: ['last:max(day)', 'count'],
+    limit: 10,
+  }
   const groups = await call(t, client, 'aggregate', { ...question, order: '-half' })
   t.match(groups, {
     columns: ['half', 'last', 'count'],
@@ -171,7 +176,10 @@ async function summarize(t: Test, client: McpClient): Promise<void> {
   t.equal(left(top), left(groups) - 3)
   const wrong = { ...question, measures: 'average(id)' }
   const refused = await client.callTool({ name: 'aggregate', arguments: wrong })
-  t.match(errorText(t, refused), /\nCorrected call: aggregate \{.+"measures":"avg\(id\)"\}$/s)
+  t.match(
+    errorText(t, refused),
+    /\nCorrected call: aggregate \{.+"measures":"avg\(id\)","limit":10\}$/s,
+  )
 }
 
 /** Seven rows a month: five, then the two that are left, then an error that says so. */
