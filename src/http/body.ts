@@ -74,6 +74,12 @@ export async function readBody(
   return body.subarray(0, bytes)
 }
 
+/** Whether a request has a body, by its headers. */
+export function hasBody(headers: IncomingHttpHeaders): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers
+  return encoding !== undefined || Number(length) !== 0
+}
+
 /** How long a client that is still sending has to read the answer. */
 const lingerMs = 1000
 
@@ -86,9 +92,7 @@ export function closeIfUnread(
   reply: FastifyReply,
   clock: Clock,
 ): void {
-  const hasBody =
-    headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
-  if (!hasBody || raw.complete !== false || reply.raw.socket === null) return
+  if (!hasBody(headers) || raw.complete !== false || reply.raw.socket === null) return
   void reply.header('Connection', 'close')
   endGently(reply.raw, reply.raw.socket, clock)
 }

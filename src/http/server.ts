@@ -1,5 +1,4 @@
 import { METHODS } from 'node:http'
-import type { IncomingHttpHeaders } from 'node:http'
 import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { HTTPMethods } from 'fastify'
@@ -7,7 +6,7 @@ import { holdsToken, tokenInUrlText } from '../control/tokens/token-format.js'
 import { ServiceError, badRequest } from '../errors.js'
 import { methodAdvice } from '../query/common-mistakes.js'
 import type { Random } from '../random.js'
-import { closeIfUnread, readBody, requireSmallBody } from './body.js'
+import { closeIfUnread, hasBody, readBody, requireSmallBody } from './body.js'
 import { addCompression } from './compression.js'
 import { addCors } from './cors.js'
 import { answerBrokenRequest, nothingHere, sendError, wrongMediaType } from './error-answers.js'
@@ -172,7 +171,7 @@ function addHooks(app: FastifyInstance, log: RequestLog, { isStopping, clock }: 
   })
   // After a route's own hook: a method that a path does not have is 405, with a body or without.
   app.addHook('preParsing', ({ headers, method }, _reply, payload, done) => {
-    const isUnread = isReading(method) && hasBody(headers)
+    const isUnread = (method === 'GET' || method === 'HEAD') && hasBody(headers)
     done(isUnread ? badRequest(unreadBodyText(method)) : null, payload)
   })
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -204,15 +203,6 @@ function refusalOf({ headers, raw }: FastifyRequest): ServiceError | undefined {
     )
   }
   return holdsToken(raw.url ?? '') ? badRequest(tokenInUrlText) : undefined
-}
-
-function isReading(method: string | undefined): boolean {
-  return method === 'GET' || method === 'HEAD'
-}
-
-function hasBody(headers: IncomingHttpHeaders): boolean {
-  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers
-  return encoding !== undefined || Number(length) !== 0
 }
 
 /**
