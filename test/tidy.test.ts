@@ -44,7 +44,7 @@ const weights: Readonly<Record<string, number>> = {
   control: 6957,
   engine: 10261,
   'files of src itself': 1851,
-  http: 3716,
+  http: 3710,
   mail: 1658,
   'mailed-codes': 167,
   mcp: 1528,
