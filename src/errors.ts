@@ -16,6 +16,7 @@ const errors = {
   },
   method_not_allowed: { status: 405, meaning: 'the path allows other methods, named in `Allow`' },
   not_acceptable: { status: 406, meaning: 'a format that is not served' },
+  conflict: { status: 409, meaning: 'the id of a report that was received with other content' },
   payload_too_large: { status: 413, meaning: 'the body is over 1 MiB' },
   unsupported_media_type: { status: 415, meaning: 'the body is not plain `application/json`' },
   rate_limit_exceeded: { status: 429, meaning: 'too many requests a minute' },

@@ -16,7 +16,7 @@ import type { Door } from '../http/server.js'
 import { addMcp } from '../mcp/mcp-routes.js'
 import { protocolServer } from '../mcp/protocol-server.js'
 import { readAssets } from '../portal/assets.js'
-import { addPortal, sendMissingPage } from '../portal/portal-routes.js'
+import { addPortal, sendProblemPage } from '../portal/portal-routes.js'
 import type { PortalParts } from '../portal/portal-routes.js'
 import { addConsent } from '../portal/sign-in/consent-routes.js'
 import type { Service } from '../service.js'
@@ -92,7 +92,7 @@ export function openServer(parts: ServerParts): FastifyInstance {
         addPaymentHook(app, { ...portal, readBody, now: clock.now, secret: config.paymentSecret })
       },
     ],
-    sendMissingPage: (request, reply) => sendMissingPage(portal, request, reply),
+    sendProblemPage: (error, request, reply) => sendProblemPage(portal, error, request, reply),
     isReady: async () =>
       hasData(live.serving.catalog) && !parts.isStopping() && (await parts.isUsable()),
     isStopping: parts.isStopping,

@@ -14,6 +14,8 @@ export interface Agreement {
   readonly grants: readonly Grant[]
   readonly globalRows: number | null
   readonly expiresAt: number
+  /** The order of the shop that made it; null for what the owner entered. */
+  readonly orderId: string | null
 }
 
 type AgreementRow = Omit<Agreement, 'grants'> & { readonly grants: string }
@@ -26,19 +28,20 @@ export async function recordAgreement(
   store: ControlStore,
   subscriptionId: string,
   agreement: Pick<Agreement, 'kind' | 'orderedAt'> &
-    Partial<Pick<Agreement, 'months' | 'priceRub'>>,
+    Partial<Pick<Agreement, 'months' | 'priceRub' | 'orderId'>>,
 ): Promise<void> {
-  const { kind, orderedAt, months = null, priceRub = null } = agreement
+  const { kind, orderedAt, months = null, priceRub = null, orderId = null } = agreement
   const granted = await store.all<Grant>(
     'SELECT dataset, plan FROM grants WHERE subscription_id = @subscriptionId ORDER BY dataset',
     { subscriptionId },
   )
   await store.run(
     `INSERT INTO agreements
-       (subscription_id, ordered_at, kind, months, price_rub, grants, global_rows, expires_at)
-     SELECT id, @orderedAt, @kind, @months, @priceRub, @grants, global_rows, expires_at
+       (subscription_id, ordered_at, kind, months, price_rub, grants, global_rows, expires_at,
+        order_id)
+     SELECT id, @orderedAt, @kind, @months, @priceRub, @grants, global_rows, expires_at, @orderId
      FROM subscriptions WHERE id = @subscriptionId`,
-    { subscriptionId, orderedAt, kind, months, priceRub, grants: JSON.stringify(granted) },
+    { subscriptionId, orderedAt, kind, months, priceRub, grants: JSON.stringify(granted), orderId },
   )
 }
 
@@ -49,7 +52,7 @@ export async function listAgreements(
 ): Promise<Agreement[]> {
   const rows = await store.all<AgreementRow>(
     `SELECT ordered_at AS orderedAt, kind, months, price_rub AS priceRub, grants,
-       global_rows AS globalRows, expires_at AS expiresAt
+       global_rows AS globalRows, expires_at AS expiresAt, order_id AS orderId
      FROM agreements WHERE subscription_id = @subscriptionId ORDER BY id`,
     { subscriptionId },
   )

@@ -134,6 +134,12 @@ export class ChargeStore {
     this.#store.file.block()
   }
 
+  /** Closes the file and its log; `reopen` opens them again. */
+  release(): void {
+    this.#closeLogs()
+    this.#store.file.close()
+  }
+
   /**
    * Uses the file that is at the path now.
    * @throws Error, for the operator, when it can't be opened; then nothing has changed

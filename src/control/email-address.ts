@@ -17,6 +17,22 @@ export function plainEmail(text: string): string | null {
   return domain === null ? null : text.slice(0, at + 1) + domain
 }
 
+/** Names of RFC 6761, 6762, 7686 and 9476 that lead to no public mail server. */
+const localNames: readonly string[] = ['alt', 'internal', 'invalid', 'local', 'localhost', 'onion']
+
+/**
+ * Whether an address, as `plainEmail` returns it, has a public domain: a dot, and no name of the
+ * own machine or network, nor a number, at its end.
+ */
+export function isMailDomain(email: string): boolean {
+  const labels = email
+    .slice(email.indexOf('@') + 1)
+    .toLowerCase()
+    .split('.')
+  const last = labels.at(-1) ?? ''
+  return labels.length > 1 && !localNames.includes(last) && !/^\d+$/.test(last)
+}
+
 /** ASCII letters keep their case, which nothing distinguishes. */
 function plainDomain(domain: string): string | null {
   // A URL would end at these, or decode them.

@@ -15,6 +15,10 @@ export type StoreEvent =
   | { readonly kind: 'refused'; readonly cause: unknown }
   /** The file in its place is sound and in use. */
   | { readonly kind: 'reopened' }
+  /** Its write-ahead log was removed or replaced. */
+  | { readonly kind: 'log lost' }
+  /** What that log held was moved into control.db, and a new log is in use. */
+  | { readonly kind: 'log saved' }
 
 interface StoreWatchParts {
   readonly path: string
@@ -29,7 +33,8 @@ interface StoreWatchParts {
  * Guarantees that a server uses only an undamaged control.db that is in its state folder: when
  * damage is found, or at most a second after the file was replaced, every request that needs the
  * store is refused. A new file is used when two checks, a second apart, find it unchanged and it is
- * sound. A damaged file that stays in its place is refused until a restart.
+ * sound. A damaged file that stays in its place is refused until a restart. A write-ahead log that
+ * was removed is still open here: what it holds is moved into the file, so that nothing is lost.
  */
 export class StoreWatch {
   readonly #parts: StoreWatchParts
@@ -38,6 +43,7 @@ export class StoreWatch {
   #blocked: string | null | undefined
   #seen: string | null = null
   #refused: string | null = null
+  #isLogLost = false
 
   constructor(parts: StoreWatchParts) {
     this.#parts = parts
@@ -64,9 +70,36 @@ export class StoreWatch {
   check(): void {
     const { path, control } = this.#parts
     if (this.isSound && !control.isInPlace) this.#block({ kind: 'replaced' })
-    if (this.isSound) return
+    if (this.isSound) {
+      if (!control.isLogInPlace) this.#saveLog()
+      return
+    }
     const identity = fileIdentity(path)
     if (identity !== null && identity !== this.#blocked) this.#consider()
+  }
+
+  /** Tried again by the next check while another connection reads. */
+  #saveLog(): void {
+    const { control, charges, report } = this.#parts
+    if (!this.#isLogLost) report({ kind: 'log lost' })
+    this.#isLogLost = true
+    try {
+      control.checkpoint()
+    } catch {
+      return
+    }
+    // Both are closed before one is opened: with a shared index, each would read another log.
+    charges.release()
+    control.close()
+    try {
+      control.reopen()
+      charges.reopen()
+    } catch (cause) {
+      this.#block({ kind: 'refused', cause })
+      return
+    }
+    this.#isLogLost = false
+    report({ kind: 'log saved' })
   }
 
   /** A file that is still being written is not opened. */

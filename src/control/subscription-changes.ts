@@ -25,6 +25,8 @@ export interface Extension {
   readonly months: number
   /** The price of the months under these grants, in whole roubles. */
   readonly priceRub: (grants: readonly Grant[]) => number
+  /** The order of the shop; left out = the owner's. */
+  readonly orderId?: string
   readonly now: () => number
 }
 
@@ -42,7 +44,7 @@ export interface ExtendedSubscription extends Subscription {
 export async function extendSubscription(
   store: ControlStore,
   subscriptionId: string,
-  { months, priceRub: priceOf, now }: Extension,
+  { months, priceRub: priceOf, orderId, now }: Extension,
 ): Promise<ExtendedSubscription> {
   checkMonths(months)
   return await store.write(async (tx) => {
@@ -61,7 +63,8 @@ export async function extendSubscription(
       { subscriptionId, expiresAt, anchorDay },
     )
     const priceRub = priceOf(before.grants)
-    await recordAgreement(tx, subscriptionId, { kind: 'extend', orderedAt, months, priceRub })
+    const agreed = { months, priceRub, orderId: orderId ?? null }
+    await recordAgreement(tx, subscriptionId, { kind: 'extend', orderedAt, ...agreed })
     await recordAction(tx, {
       action: 'subscription.extended',
       subject: subscriptionId,
@@ -85,6 +88,8 @@ export interface SubscriptionChange {
   readonly language?: Language
   /** What the change costs, in whole roubles; left out = not agreed. */
   readonly priceRub?: number
+  /** The order of the shop; left out = the owner's. */
+  readonly orderId?: string
   readonly now: () => number
 }
 
@@ -116,8 +121,8 @@ export async function changeSubscription(
     )
     await tx.run('DELETE FROM grants WHERE subscription_id = @subscriptionId', { subscriptionId })
     await insertGrants(tx, subscriptionId, grants)
-    const { priceRub = null } = change
-    await recordAgreement(tx, subscriptionId, { kind: 'change', orderedAt, priceRub })
+    const { priceRub = null, orderId = null } = change
+    await recordAgreement(tx, subscriptionId, { kind: 'change', orderedAt, priceRub, orderId })
     const after = await showSubscription(tx, subscriptionId)
     await recordAction(tx, {
       action: 'subscription.changed',

@@ -25,6 +25,8 @@ export interface Sale {
   readonly priceRub: number
   /** The language of letters. */
   readonly language: Language
+  /** The order of the shop; left out = the owner's. */
+  readonly orderId?: string
   readonly now: () => number
 }
 

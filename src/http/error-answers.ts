@@ -34,17 +34,30 @@ export function wrongMediaType(takesForm: boolean): ServiceError {
   return new ServiceError('unsupported_media_type', detail)
 }
 
+/** Sends an error as a page, with its status; false if the client does not want one. */
+export type SendProblemPage = (
+  error: ServiceError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => boolean
+
 /**
- * Sends every error: status, `Retry-After` and the body `{error, detail}`. A client that
+ * Sends every error: status, `Retry-After` and the body `{error, detail}`, or a page. A client that
  * disconnected gets no answer, and errors that its disconnect caused are not faults.
  */
-export function sendError(cause: unknown, request: FastifyRequest, reply: FastifyReply): void {
+export function sendError(
+  cause: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  sendPage?: SendProblemPage,
+): void {
   const error = noteError(cause, request, reply)
   if (error === null) return
   if (error.code === 'unauthorized') {
     const challenge = request.challenge ?? 'Bearer realm="datasets", error="invalid_token"'
     void reply.header('WWW-Authenticate', challenge)
   }
+  if (sendPage?.(error, request, reply)) return
   void reply
     .code(errorStatus[error.code])
     .type('application/json; charset=utf-8')

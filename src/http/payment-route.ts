@@ -46,7 +46,15 @@ export function addPaymentHook(app: FastifyInstance, parts: PaymentParts): void 
       }
       const { order, amount_rub: amountRub, paid_at: paidAt } = read(body)
       const reported = { paymentId, orderId: order, amountRub, paidAt: Date.parse(paidAt) }
-      const outcome = await shop.receivePayment(reported)
+      const outcome = await shop.receivePayment(reported).catch((cause: unknown) => {
+        if (cause instanceof ServiceError && cause.code === 'conflict') {
+          request.log.warn(
+            { order, payment: paymentId },
+            'a known webhook-id came with other content',
+          )
+        }
+        throw cause
+      })
       if (outcome !== 'confirmed') {
         request.log.warn({ order, outcome }, 'a payment confirmed no order; das order show has it')
       }

@@ -10,6 +10,7 @@ import { closeIfUnread, hasBody, readBody, requireSmallBody } from './body.js'
 import { addCompression } from './compression.js'
 import { addCors } from './cors.js'
 import { answerBrokenRequest, nothingHere, sendError, wrongMediaType } from './error-answers.js'
+import type { SendProblemPage } from './error-answers.js'
 import { addReference } from './openapi-route.js'
 import { limitHeaders, contextOf } from './request-context.js'
 import { RequestLog } from './request-log/request-log.js'
@@ -32,8 +33,8 @@ export interface ServerParts extends RouteParts {
   readonly doors: readonly Door[]
   /** The prefix of every path behind a proxy; none if omitted. */
   readonly root?: string
-  /** Answers a browser at an unknown path; false leaves the answer to this server. */
-  readonly sendMissingPage?: (request: FastifyRequest, reply: FastifyReply) => boolean
+  /** Shows a mistake to a browser; false leaves the answer to this server. */
+  readonly sendProblemPage?: SendProblemPage
 }
 
 declare module 'fastify' {
@@ -84,9 +85,11 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   for (const addDoor of parts.doors) addDoor(app, { contextOf, readBody })
   refuseOtherMethods(app, methods)
   if (parts.corsOrigins.length > 0) addCors(app, parts.corsOrigins)
-  app.setErrorHandler(sendError)
+  app.setErrorHandler((cause, request, reply) => {
+    sendError(cause, request, reply, parts.sendProblemPage)
+  })
   app.setNotFoundHandler((request, reply) => {
-    if (!parts.sendMissingPage?.(request, reply)) sendError(nothingHere(), request, reply)
+    sendError(nothingHere(), request, reply, parts.sendProblemPage)
   })
   return app
 }

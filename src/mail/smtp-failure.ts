@@ -50,7 +50,10 @@ function adviceFor({ code, message, responseCode }: SmtpFailure): string {
   return '. Name the certificate of a private authority in NODE_EXTRA_CA_CERTS'
 }
 
-/** A server may echo what it received: the password as it is, or in base64. */
+/**
+ * A server may echo what it received: the password as it is, or in base64; a token or a code; the
+ * reader's address, which the log must not hold.
+ */
 function withoutSecrets(text: string, { login }: SmtpServer): string {
   const { user = '', password = '' } = login ?? {}
   const secrets = [`\0${user}\0${password}`, password].map((each) => Buffer.from(each))
@@ -58,6 +61,8 @@ function withoutSecrets(text: string, { login }: SmtpServer): string {
   const safe = forms.reduce((rest, form) => rest.replaceAll(form, '[password]'), text)
   return (password === '' ? text : safe)
     .replaceAll(/das_live_\w+/g, '[token]')
+    .replaceAll(/[^\s<>()[\]"',;:]+@[^\s<>()[\]"',;:]+/g, '[address]')
+    .replaceAll(/(?<!\d)\d{8}(?!\d)|(?<!\d)\d{4}[ -]\d{4}(?!\d)/g, '[code]')
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
     .slice(0, messageLengthMax)
 }

@@ -1,17 +1,23 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { isIPv4 } from 'node:net'
+import { isIPv4, isIPv6 } from 'node:net'
 import { networkOf } from '../access/rate-limits.js'
 import type { Language } from '../config.js'
 import { queueLetter } from '../control/letters.js'
 import {
   countCodes,
+  countReissueCodes,
   createCodeId,
   findCode,
   insertCode,
   isCodeId,
   noteWrongTry,
 } from '../control/mailed-codes/email-codes.js'
-import type { CodePurpose, EmailCode } from '../control/mailed-codes/email-codes.js'
+import type {
+  CodeCounts,
+  CodeNetworks,
+  CodePurpose,
+  EmailCode,
+} from '../control/mailed-codes/email-codes.js'
 import {
   codeDigits,
   codeLifeMs,
@@ -22,7 +28,7 @@ import {
   codeWindowMs,
 } from '../control/mailed-codes/code-limits.js'
 import type { ControlStore } from '../control/store/store.js'
-import { plainEmail } from '../control/email-address.js'
+import { isMailDomain, plainEmail } from '../control/email-address.js'
 import { sealSecret } from '../mail/seal.js'
 import { CodeRefusal } from './code-refusal.js'
 
@@ -51,36 +57,45 @@ export interface CodeRequest {
 
 /**
  * Mails a code and returns its id, for the page that asked. It does the same work for every
- * address, whether it is known or not.
+ * address, whether it is known or not. Codes for the holder of a token are counted by themselves,
+ * so that strangers who ask with the same address can't keep him from one.
  *
  * @throws CodeRefusal for what is no address, and over the limits of an address, a network or all
  */
 export async function requestCode(parts: CodeParts, request: CodeRequest): Promise<string> {
   const { store, key, mailKey, sendLetters } = parts
+  const { purpose, language } = request
   const email = plainEmail(request.email.trim())
-  if (email === null) throw new CodeRefusal('email')
+  const isOwners = purpose === 'reissue'
+  if (email === null || !(isOwners || isMailDomain(email))) throw new CodeRefusal('email')
   const codeId = createCodeId(store.random)
   const code = String(store.random.below(10 ** codeDigits)).padStart(codeDigits, '0')
-  const network = keyedHash(key, 'network', codeNetwork(request.address))
+  const networks = codeNetworks(key, request.address)
   await store.write(async (tx) => {
     const createdAt = parts.now()
-    const counts = await countCodes(tx, { email, network, since: createdAt - codeWindowMs })
-    if (
-      counts.ofEmail >= codesPerEmailMax ||
-      counts.ofNetwork >= codesPerNetworkMax ||
-      counts.all >= codesMax
-    ) {
-      throw new CodeRefusal('too-many-codes')
-    }
-    const { purpose, language } = request
+    const window = { since: createdAt - codeWindowMs, now: createdAt }
+    const isOver = isOwners
+      ? (await countReissueCodes(tx, email, window)) >= codesPerEmailMax
+      : isOverLimits(await countCodes(tx, { email, networks, window }))
+    if (isOver) throw new CodeRefusal('too-many-codes')
     const hash = keyedHash(key, 'code', `${codeId} ${code}`)
     const subject = JSON.stringify(request.subject)
-    await insertCode(tx, { codeId, purpose, email, language, network, hash, subject, createdAt })
+    await insertCode(tx, { codeId, purpose, email, language, networks, hash, subject, createdAt })
     const sealedSecret = sealSecret(tx.random, mailKey, codeId, code)
     await queueLetter(tx, { kind: 'code', codeId, sealedSecret }, createdAt)
   })
   sendLetters()
   return codeId
+}
+
+function isOverLimits({ all, ofEmail, narrow, wider, widest }: CodeCounts): boolean {
+  return (
+    ofEmail >= codesPerEmailMax ||
+    narrow >= codesPerNetworkMax.narrow ||
+    wider >= codesPerNetworkMax.wider ||
+    widest >= codesPerNetworkMax.widest ||
+    all >= codesMax
+  )
 }
 
 /** A code as its reader typed it, on the page that asked for it. */
@@ -115,13 +130,30 @@ export async function withCode<T>(
 }
 
 function isOpen({ createdAt, usedAt, wrongTries }: EmailCode, now: number): boolean {
-  return usedAt === null && wrongTries < codeTriesMax && now < createdAt + codeLifeMs
+  // A clock that was set back must not make a code live longer.
+  const isInTime = Math.abs(now - createdAt) < codeLifeMs
+  return usedAt === null && wrongTries < codeTriesMax && isInTime
 }
 
-/** An IPv4 /24 or an IPv6 /64. */
-function codeNetwork(address: string): string {
+/** IPv4 /24 and /16; IPv6 /64, /56 and /48. */
+function codeNetworks(key: Uint8Array, address: string): CodeNetworks {
   const network = networkOf(address)
-  return isIPv4(network) ? network.slice(0, network.lastIndexOf('.')) : network
+  const hashed = (text: string) => keyedHash(key, 'network', text)
+  if (isIPv4(network)) {
+    const bytes = network.split('.')
+    const [narrow, widest] = [bytes.slice(0, 3).join('.'), bytes.slice(0, 2).join('.')]
+    return { narrow: hashed(narrow), wider: null, widest: hashed(widest) }
+  }
+  if (!isIPv6(`${network}::`)) {
+    return { narrow: hashed(network), wider: null, widest: hashed(network) }
+  }
+  const widest = network.split(':').slice(0, 3).join(':')
+  const subnet = parseInt(network.slice(network.lastIndexOf(':') + 1), 16) >> 8
+  return {
+    narrow: hashed(network),
+    wider: hashed(`${widest}:${subnet.toString(16)}xx`),
+    widest: hashed(widest),
+  }
 }
 
 function keyedHash(key: Uint8Array, what: string, text: string): Buffer {

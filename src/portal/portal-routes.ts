@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errorStatus } from '../errors.js'
+import type { ServiceError } from '../errors.js'
 import { curlCommand } from '../service/client-texts.js'
 import type { ShownDataset, Showcase } from '../service/showcase.js'
 import { accountPage } from './account/account-page.js'
@@ -7,12 +9,12 @@ import type { AccountRouteParts } from './account/account-routes.js'
 import { datasetPage } from './dataset-page.js'
 import type { Trial } from './dataset-page.js'
 import { homePage } from './home-page.js'
-import { missingPage } from './missing-page.js'
+import { missingPage, problemPage } from './problem-pages.js'
 import { pageContextOf } from './page-context.js'
 import type { PageContext } from './page-context.js'
 import { addReference } from './reference/reference-routes.js'
 import type { ReferenceParts } from './reference/reference-routes.js'
-import { reading, sendPage } from './send-page.js'
+import { noStore, reading, sendPage } from './send-page.js'
 import { addShop } from './shop/shop-routes.js'
 import type { ShopRouteParts } from './shop/shop-routes.js'
 
@@ -84,20 +86,21 @@ function addMoved(app: FastifyInstance, parts: PortalParts, from: string, to: st
   })
 }
 
-/** Sends the 404 page to a browser. Returns false if the request does not ask for a page. */
-export function sendMissingPage(
+/** Shows an error to a browser. Returns false if the request does not ask for a page. */
+export function sendProblemPage(
   { assets, publicUrl, admitVisitor }: Pick<PortalParts, 'assets' | 'publicUrl' | 'admitVisitor'>,
+  error: ServiceError,
   request: FastifyRequest,
   reply: FastifyReply,
 ): boolean {
   const wantsPage =
-    reading.includes(request.method) &&
-    request.headers.accept?.includes('text/html') === true &&
-    !/^\/(v1|mcp)\b/.test(request.url)
+    request.headers.accept?.includes('text/html') === true && !/^\/(v1|mcp)\b/.test(request.url)
   if (!wantsPage) return false
-  admitVisitor(request.ip)
+  // A route that found a mistake has counted the visit.
+  if (request.is404 && error.code === 'not_found') admitVisitor(request.ip)
   const context = pageContextOf(request, assets, publicUrl)
-  sendPage(request, reply.code(404), context, missingPage(context))
+  const page = error.code === 'not_found' ? missingPage(context) : problemPage(context, error)
+  sendPage(request, reply.code(errorStatus[error.code]), context, page, noStore)
   return true
 }
 

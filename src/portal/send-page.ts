@@ -15,14 +15,14 @@ const pageHeaders = {
   Vary: 'Accept-Language',
 } as const
 
+/** For a page that is true once. */
+export const noStore = { 'Cache-Control': 'no-store' } as const
+
 /**
  * The headers of pages with forms. `no-referrer` would make the browser send its form with
  * `Origin: null`.
  */
-export const formHeaders = {
-  'Referrer-Policy': 'same-origin',
-  'Cache-Control': 'no-store',
-} as const
+export const formHeaders = { 'Referrer-Policy': 'same-origin', ...noStore } as const
 
 /**
  * Sends a page, or 304 if the client has it; `own` replaces headers that are the same for all. A

@@ -16,7 +16,7 @@ export function ruleProblems(content: unknown): readonly ShapeProblem[] {
   return Object.entries(recordOf(recordOf(content)['datasets'])).flatMap(([name, dataset]) => {
     const path = ['datasets', name]
     const entry = recordOf(dataset)
-    const plans = Object.entries(recordOf(entry['plans']))
+    const plans = Object.entries(recordOf(entry['plans'])).filter(([, plan]) => isRecord(plan))
     return [
       ...datasetNameProblems(name, path),
       ...(isRecord(dataset) ? sourceProblems(entry, path) : []),
@@ -123,7 +123,23 @@ function planProblems(
       ),
     )
   }
+  if (!lacksHistory && plan['history'] === undefined) {
+    const message = 'is missing: the number of latest years that the plan sees, or "all".'
+    problems.push({ path, name: [...path, 'history'].join('.'), message })
+  }
   return problems
+}
+
+/** What is served, but hardly as its owner meant it. */
+export function ruleWarnings(content: unknown): readonly ShapeProblem[] {
+  const { demo, datasets } = recordOf(content)
+  if (demo !== undefined) return []
+  return Object.entries(recordOf(datasets)).flatMap(([name, dataset]) => {
+    const message =
+      'no token sees this subset: add "demo: {token: das_demo_…}" to the registry, beside datasets'
+    const path = ['datasets', name, 'demo']
+    return recordOf(dataset)['demo'] === undefined ? [] : [problem(path, message)]
+  })
 }
 
 function problem(path: readonly string[], message: string): ShapeProblem {

@@ -114,9 +114,11 @@ const DemoSchema = Type.Record(
 const PlanSchema = Type.Object(
   {
     rows_per_month: count,
-    history: Type.Union([Type.Literal('all'), wholeNumber(1, historyYearsMax, '')], {
-      description: `"all" or a number of latest years, 1 to ${historyYearsMax}`,
-    }),
+    history: Type.Optional(
+      Type.Union([Type.Literal('all'), wholeNumber(1, historyYearsMax, '')], {
+        description: `"all" or a number of latest years, 1 to ${historyYearsMax}`,
+      }),
+    ),
     price_rub: wholeNumber(0, Number.MAX_SAFE_INTEGER, 'whole roubles a month, 0 or more'),
     rate_per_minute: Type.Optional(count),
     aggregates: Type.Optional(flag),

@@ -4,7 +4,7 @@ import { readLocatedYaml } from './located-yaml.js'
 import type { LocatedYaml, YamlPath } from './located-yaml.js'
 import { promptProblems } from './prompt-schema.js'
 import type { Prompt } from './prompt-schema.js'
-import { ruleProblems } from './registry-rules.js'
+import { ruleProblems, ruleWarnings } from './registry-rules.js'
 import { RegistrySchema } from './registry-schema.js'
 import type { DatasetEntry, RegistryFile } from './registry-schema.js'
 import { shapeProblems } from './shape.js'
@@ -88,7 +88,8 @@ export function parseRegistry(text: string, path: string): Registry {
   if (problems.length > 0) throw new RegistryError(linesOf(problems))
   // There is no problem, so the content has the schema's shape.
   const file = content as RegistryFile
-  return freezeRegistry(file, dirname(resolve(path)), linesOf(shape.warnings), yaml)
+  const warnings = linesOf([...shape.warnings, ...ruleWarnings(content)])
+  return freezeRegistry(file, dirname(resolve(path)), warnings, yaml)
 }
 
 function freezeRegistry(
@@ -119,7 +120,7 @@ export function plansOf(entry: DatasetEntry): ReadonlyMap<string, Plan> {
       Object.freeze({
         name,
         rowsPerMonth: plan.rows_per_month,
-        history: plan.history,
+        history: plan.history ?? 'all',
         priceRub: plan.price_rub,
         ratePerMinute: plan.rate_per_minute ?? defaultRatePerMinute,
         aggregates: plan.aggregates ?? true,

@@ -6,8 +6,9 @@ export type MonthPrices = ReadonlyMap<string, number>
 
 /**
  * The price of dearer plans for the time that is left of a subscription, in whole roubles, rounded
- * down, at least 1: what they cost more a month, for the months from `now` to `expiresAt`. A month
- * that is not whole counts by its share; of a year, 10 months count. Cheaper plans cost nothing and
+ * down: what they cost more a month, for the months from `now` to `expiresAt`. A month that is not
+ * whole counts by its share; of a year, 10 months count. It is at least what they cost more for one
+ * month, because all rows of the running month can be read at once. Cheaper plans cost nothing and
  * give nothing back, also not for a dearer plan of another dataset: each has a quota of its own.
  */
 export function changePriceRub({
@@ -34,8 +35,7 @@ export function changePriceRub({
   const ofYearMs = (whole % yearMonths) * monthMs + (expiresAt - start)
   const paidMs = years * yearMonthsPaid * monthMs + Math.min(ofYearMs, yearMonthsPaid * monthMs)
   // The product is beyond 2^53: a price times milliseconds.
-  // Never 0: an order without a price takes effect unpaid, with all rows of the running month.
-  return Math.max(1, Number((BigInt(moreRub) * BigInt(paidMs)) / BigInt(monthMs)))
+  return Math.max(moreRub, Number((BigInt(moreRub) * BigInt(paidMs)) / BigInt(monthMs)))
 }
 
 /** The most calendar months after `from` that do not pass `to`. */

@@ -90,6 +90,7 @@ async function create({ store, mailKey }: OrderParts, order: Order, now: number)
     globalRows: null,
     priceRub: amountRub,
     language,
+    orderId,
     now: () => now,
   })
   const { subscriptionId, tokenId, token, expiresAt } = made
@@ -110,6 +111,7 @@ async function extend({ store }: OrderParts, order: Order, now: number): Promise
   const { expiresAt } = await extendSubscription(store, subscriptionId, {
     months: months ?? 0,
     priceRub: () => amountRub,
+    orderId,
     now: () => now,
   })
   await queueLetter(store, { kind: 'order-confirmed', orderId, subscriptionId }, now)
@@ -127,6 +129,7 @@ async function change({ store }: OrderParts, order: Order, now: number): Promise
     grants: items,
     withdrawn: [],
     priceRub: amountRub,
+    orderId,
     now: () => now,
   })
   await queueLetter(store, { kind: 'order-confirmed', orderId, subscriptionId }, now)

@@ -15,7 +15,7 @@ export type ReportedPayment = Pick<Payment, 'paymentId' | 'orderId' | 'amountRub
  * Takes a payment, once, in one transaction. One of the right amount confirms an order that waits;
  * any other is kept for the owner. The same report again changes nothing.
  *
- * @throws not_found for an unknown order
+ * @throws not_found for an unknown order; conflict for a known report with other content
  */
 export async function receivePayment(
   parts: OrderParts,
@@ -24,9 +24,13 @@ export async function receivePayment(
   const { store } = parts
   return await store.write(async (tx) => {
     const known = await findPayment(tx, reported.paymentId)
-    if (known) return known.outcome
-    const receivedAt = parts.now()
     const { paymentId, orderId, amountRub, paidAt } = reported
+    if (known) {
+      const isSame = known.orderId === orderId && known.amountRub === amountRub
+      if (isSame && known.paidAt === paidAt) return known.outcome
+      throw new ServiceError('conflict', conflictText)
+    }
+    const receivedAt = parts.now()
     const outcome = await settle({ ...parts, store: tx }, await showOrder(tx, orderId), amountRub)
     await insertPayment(tx, { ...reported, receivedAt, outcome })
     await recordAction(tx, {
@@ -38,6 +42,10 @@ export async function receivePayment(
     return outcome
   })
 }
+
+const conflictText =
+  'A report with this webhook-id was received with another order, amount or time. ' +
+  'Send each payment under an id of its own.'
 
 async function settle(parts: OrderParts, order: Order, paidRub: number): Promise<PaymentOutcome> {
   if (order.state !== 'waiting') return 'not waiting'

@@ -106,21 +106,16 @@ const orderKinds: Readonly<Record<Exclude<Agreement['kind'], 'cancel'>, OrderKin
   change: 'change',
 }
 
-/** A confirmed order made an agreement at the same time; it is listed once, as the order. */
+/** What an order of the shop agreed on is listed once, as the order. */
 async function receiptsOf(
   { store }: ShopParts,
   subscriptionId: string,
 ): Promise<readonly Receipt[]> {
   const orders = await ordersOfSubscription(store, subscriptionId)
-  const isOrdered = (kind: OrderKind, at: number) =>
-    orders.some(({ state, ...order }) => {
-      return state === 'confirmed' && order.kind === kind && order.doneAt === at
-    })
   const agreed = (await listAgreements(store, subscriptionId)).flatMap((agreement, at) => {
-    const { kind: agreedKind, orderedAt, months, priceRub, grants } = agreement
-    if (agreedKind === 'cancel' || priceRub === null) return []
+    const { kind: agreedKind, orderedAt, months, priceRub, grants, orderId } = agreement
+    if (agreedKind === 'cancel' || priceRub === null || orderId !== null) return []
     const kind = orderKinds[agreedKind]
-    if (isOrdered(kind, orderedAt)) return []
     const number = `${subscriptionId}-${at + 1}`
     const facts = { kind, items: grants, months, amountRub: priceRub, order: null }
     const times = { orderedAt, doneAt: orderedAt }

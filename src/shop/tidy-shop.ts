@@ -20,7 +20,7 @@ export async function tidyShop({
       const details = { reason: 'not paid in time' }
       await recordAction(tx, { action: 'order.expired', subject: orderId, details, now })
     }
-    await removeCodes(tx, now - codeWindowMs)
+    await removeCodes(tx, { until: now - codeWindowMs, ahead: now + codeWindowMs })
     await removeUnpaidOrders(tx, now - unpaidOrderKeptMs)
   })
 }

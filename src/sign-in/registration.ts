@@ -44,7 +44,7 @@ export function readRegistration(metadata: unknown): Registration {
     throw new OAuthError(
       'invalid_redirect_uri',
       'A redirect URI must be https, http on localhost, 127.0.0.1 or [::1], or the scheme of an ' +
-        'app, without a fragment.',
+        'app with a dot, such as com.example.app:, without a fragment.',
     )
   })
   if (name !== undefined && name !== null && typeof name !== 'string') {

@@ -32,8 +32,12 @@ export interface SignIn extends Connect {
   readonly serverMetadata: (issuer: string) => object
   /** @throws OAuthError */
   readonly register: (body: unknown) => object
-  /** @throws OAuthError */
-  readonly readRequest: (query: string, issuer: string) => Promise<AuthorizeRequest>
+  /** `address` is the visitor's. @throws OAuthError */
+  readonly readRequest: (
+    query: string,
+    issuer: string,
+    address: string,
+  ) => Promise<AuthorizeRequest>
   /**
    * Answers the token endpoint.
    * @throws OAuthError; service_unavailable, after which the client can send the same again
@@ -69,16 +73,17 @@ export function createSignIn(parts: SignInParts): SignIn {
   const { now, monotonicMs } = clock
   const documents = new ClientDocuments(parts)
   const secrets = new SecretLookup(control, monotonicMs)
-  const findClient = (id: string): Promise<Client> | Client => {
+  const findClient = (id: string, address: string): Promise<Client> | Client => {
     const url = takesDocuments ? documentUrl(id) : null
-    return url ? documents.find(url) : requireOwnClient(key, id)
+    return url ? documents.find(url, address) : requireOwnClient(key, id)
   }
   return {
     demoToken: parts.demoToken,
     resourceMetadata,
     serverMetadata: (issuer) => serverMetadata(issuer, takesDocuments),
     register: (body) => registerClient(key, body, now()),
-    readRequest: (query, issuer) => readAuthorizeRequest(query, { issuer, findClient }),
+    readRequest: (query, issuer, address) =>
+      readAuthorizeRequest(query, { issuer, findClient: (id) => findClient(id, address) }),
     ...connecting(parts),
     exchange: exchanging(parts, secrets),
     revoke: async (form) => {

@@ -89,14 +89,23 @@ await t.test('codes are counted, tried and removed with their letters', async (t
   const store = openAnyStore(t)
   const codeId = codes.createCodeId(machineRandom)
   const code = { codeId, purpose: 'order', email, language: 'en', hash: bytes } as const
-  await codes.insertCode(store, { ...code, subject: '{}', network: bytes, createdAt: noon })
+  const networks = { narrow: bytes, wider: null, widest: bytes }
+  await codes.insertCode(store, { ...code, subject: '{}', networks, createdAt: noon })
   await letters.queueLetter(store, { kind: 'code', codeId, sealedSecret: bytes }, noon)
-  const counted = { email: 'buyer@EXAMPLE.com', network: bytes, since: noon - 1 }
-  t.same(await codes.countCodes(store, counted), { all: 1, ofEmail: 1, ofNetwork: 1 })
+  const counted = (since: number, now: number) =>
+    codes.countCodes(store, { email: 'buyer@EXAMPLE.com', networks, window: { since, now } })
+  const one = { all: 1, ofEmail: 1, narrow: 1, wider: 0, widest: 1 }
+  const none = { all: 0, ofEmail: 0, narrow: 0, wider: 0, widest: 0 }
+  t.same(await counted(noon - 1, noon), one)
+  t.same(await counted(noon, noon + 1), none)
+  t.same(await counted(noon - 2, noon - 1), none, 'made while the clock ran ahead')
+  const window = { since: noon - 1, now: noon }
+  t.equal(await codes.countReissueCodes(store, email, window), 0)
   await codes.noteWrongTry(store, codeId)
   await codes.noteUse(store, codeId, noon + 1)
   t.match(await codes.findCode(store, codeId), { ...code, wrongTries: 1, usedAt: noon + 1 })
-  t.equal(await codes.removeCodes(store, noon), 1)
+  t.equal(await codes.removeCodes(store, { until: noon - 1, ahead: noon }), 0)
+  t.equal(await codes.removeCodes(store, { until: noon, ahead: noon + 1 }), 1)
   t.same(await letters.listLetters(store, ['waiting']), [])
 })
 

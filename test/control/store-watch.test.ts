@@ -117,6 +117,52 @@ await t.test('commits to the former file stay there, complete', async (t) => {
   t.equal(former.file.db.pragma('integrity_check', { simple: true }), 'ok')
 })
 
+// Guarantee: a removed log loses nothing that was charged or sold.
+for (const suffixes of [['-wal'], ['-shm'], ['-wal', '-shm']]) {
+  await t.test(`nothing is lost with ${suffixes.join(' and ')}`, async (t) => {
+    const { path, control, watch, sold, charge, charges, kinds } = await observe(t)
+    watch.check()
+    await charge(5)
+    const late = await subscribe(control, { email: 'late@example.com' })
+    for (const suffix of suffixes) rmSync(path + suffix)
+    await charge(2)
+    watch.check()
+    t.ok(watch.isSound)
+    t.same(kinds(), ['log lost', 'log saved'])
+    await charge(1)
+    await charges.synced()
+    watch.check()
+    t.same(kinds(), ['log lost', 'log saved'], 'once')
+    const copy = join(dirname(path), 'copy.db')
+    for (const suffix of ['', '-wal']) copyFileSync(path + suffix, copy + suffix)
+    for (const file of [path, copy]) {
+      const other = openStore(t, file)
+      t.equal((await readUsage(other, sold.subscriptionId, '2026-06')).total, 8, file)
+      t.ok(await findToken(other, hashToken(late.token)))
+      t.equal(other.file.db.pragma('integrity_check', { simple: true }), 'ok')
+    }
+  })
+}
+
+await t.test('a lost log is saved when the connection that reads has ended', async (t) => {
+  const { path, watch, sold, charge, kinds } = await observe(t)
+  watch.check()
+  await charge(5)
+  const reader = openStore(t, path)
+  reader.file.db.exec('BEGIN; SELECT * FROM usage')
+  await charge(2)
+  rmSync(`${path}-wal`)
+  watch.check()
+  watch.check()
+  t.same(kinds(), ['log lost'])
+  t.ok(watch.isSound, 'requests are answered meanwhile')
+  reader.file.db.exec('COMMIT')
+  watch.check()
+  t.same(kinds(), ['log lost', 'log saved'])
+  const other = openStore(t, path)
+  t.equal((await readUsage(other, sold.subscriptionId, '2026-06')).total, 7)
+})
+
 await t.test('a file that is not a store is refused once, and a sound one is used', async (t) => {
   const { path, backup, watch, events, kinds } = await observe(t)
   putAside(path)

@@ -65,6 +65,28 @@ await t.test('a payment of the right amount confirms its order, once', async (t)
   t.equal(actions.filter((action) => action === 'order.confirmed').length, 1)
 })
 
+// Guarantee: no report is lost without a word: a known id with other content is not taken for a
+// repetition.
+await t.test('a known id with another order, amount or time is 409 and logged', async (t) => {
+  const shop = await startShop(t, { settings })
+  const [order, other] = [await placePaid(shop), await placePaid(shop)]
+  const payment = { order, amount_rub: 990, paid_at: paidAt }
+  t.equal((await report(shop, payment)).status, 204)
+  for (const changed of [
+    { order: other },
+    { amount_rub: 989 },
+    { paid_at: '2026-11-15T12:00:01Z' },
+    { order: other, amount_rub: 1 },
+  ]) {
+    isError(t, await report(shop, { ...payment, ...changed }), 'conflict', /webhook-id/)
+  }
+  t.equal((await report(shop, { ...payment, paid_at: '2026-11-15T15:00:00+03:00' })).status, 204)
+  t.equal((await paymentsOf(shop.store, order)).length, 1)
+  t.equal((await paymentsOf(shop.store, other)).length, 0)
+  t.equal((await showOrder(shop.store, other)).state, 'waiting')
+  t.match(shop.world.log.join(''), 'a known webhook-id came with other content')
+})
+
 await t.test('reports at the same time confirm their order once', async (t) => {
   const shop = await startShop(t, { settings })
   const order = await placePaid(shop)

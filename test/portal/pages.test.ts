@@ -87,6 +87,31 @@ await t.test('who does not ask for a page is told of an error as everywhere', as
   t.equal(header(post, 'allow'), 'GET, HEAD')
 })
 
+await t.test('a browser gets mistakes as a page in its language', async (t) => {
+  const world = await startPortal(t)
+  const russian = { headers: { ...browser.headers, 'accept-language': 'ru' } }
+  const foreign = await world.get('/order', undefined, {
+    method: 'POST',
+    body: 'plan=x',
+    headers: { ...russian.headers, 'content-type': 'application/x-www-form-urlencoded' },
+  })
+  t.equal(foreign.status, 403)
+  t.match(header(foreign, 'content-type'), 'text/html')
+  t.match(foreign.text, '<html lang="ru"')
+  t.match(foreign.text, 'На этот запрос нельзя ответить')
+  let limited = await world.get('/', undefined, russian)
+  for (let count = 0; limited.status === 200 && count < 700; count += 1) {
+    limited = await world.get('/', undefined, russian)
+  }
+  t.equal(limited.status, 429)
+  t.match(header(limited, 'retry-after'), /^\d+$/)
+  t.match(limited.text, 'Не сейчас')
+  const unknown = await world.get('/nothing', undefined, russian)
+  t.equal(unknown.status, 429, 'a page that is not there counts too')
+  t.match(unknown.text, 'Не сейчас')
+  isError(t, await world.get('/'), 'rate_limit_exceeded')
+})
+
 await t.test('texts of registry and files are text, never markup', async (t) => {
   const world = await startPortal(t)
   for (const page of pages) {

@@ -365,6 +365,30 @@ await t.test('a plan name has up to 32 characters of a-z, 0-9, _ and -', (t) => 
   t.end()
 })
 
+await t.test('a plan without history sees all years where there is no history column', (t) => {
+  t.same(datasetProblems('plans: {last: {rows_per_month: 1, price_rub: 0}}'), [])
+  t.same(datasetProblems('history: year', 'plans: {last: {rows_per_month: 1, price_rub: 0}}'), [
+    'registry.yaml:6:13: datasets.things.plans.last.history: is missing: the number of latest years that the plan sees, or "all".',
+  ])
+  const registry = parseRegistry(
+    'datasets: {things: {title: t, files: a, plans: {p: {rows_per_month: 1, price_rub: 0}}}}',
+    'registry.yaml',
+  )
+  const things = registry.datasets.get('things')
+  t.equal(things && plansOf(things).get('p')?.history, 'all')
+  t.end()
+})
+
+await t.test('a demo subset that no token sees is warned of', (t) => {
+  const entry = 'datasets: {things: {title: t, files: a, demo: {id: [1]}}}\n'
+  t.match(parseRegistry(entry, 'registry.yaml').warnings, [
+    /^registry\.yaml:1:\d+: datasets\.things\.demo: no token sees this subset/,
+  ])
+  const whole = `demo: {token: das_demo_opendata}\n${entry}`
+  t.same(parseRegistry(whole, 'registry.yaml').warnings, [])
+  t.end()
+})
+
 await t.test('keys that contradict each other are rejected', (t) => {
   t.same(datasetProblems('limit: {default: 500, max: 100}'), [
     'registry.yaml:5:13: datasets.things.limit.default: must be at most limit.max (100), got 500.',

@@ -57,7 +57,8 @@ async function fill(store: ControlStore): Promise<{ token: string; subscriptionI
   await insertPayment(store, { ...payment, outcome: 'wrong amount' })
   const codeId = createCodeId(machineRandom)
   const code = { codeId, purpose: 'order', email, language: 'en', subject: '{}' } as const
-  await insertCode(store, { ...code, network: bytes, hash: bytes, createdAt: noon })
+  const networks = { narrow: bytes, wider: bytes, widest: bytes }
+  await insertCode(store, { ...code, networks, hash: bytes, createdAt: noon })
   await queueLetter(store, { kind: 'code', codeId, sealedSecret: bytes }, noon)
   const agent = { clientId: 'c', clientName: 'Agent\n', redirectUri: 'http://127.0.0.1/' }
   const asked = { ...agent, codeChallenge: 'x', now: noon }

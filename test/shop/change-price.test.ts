@@ -25,10 +25,17 @@ await t.test('an upgrade costs the difference for the time that is left', (t) =>
 })
 
 await t.test('a part of a month counts by its share, rounded down to the rouble', (t) => {
-  t.equal(priceFor(now + 15 * dayMs), 1455, 'half of the 30 days until 15 December')
   t.equal(priceFor(addMonths(now, 1) + 31 * dayMs * 0.5), 2910 + 1455, 'half of the next 31')
-  t.equal(priceFor(now + 1), 1, 'never free')
-  t.equal(priceFor(addMonths(now, 1) - 1), 2909)
+  t.equal(priceFor(addMonths(now, 2) - 1), 2 * 2910 - 1)
+  t.end()
+})
+
+// All rows of a month can be read in its last hour.
+await t.test('an upgrade costs at least the difference of one month', (t) => {
+  for (const leftMs of [1, 3_600_000, 15 * dayMs, 29 * dayMs]) {
+    t.equal(priceFor(now + leftMs), 2910, `${leftMs} ms`)
+  }
+  t.equal(priceFor(addMonths(now, 1) - 1), 2910)
   t.equal(priceFor(now), 0)
   t.equal(priceFor(now - 1), 0, 'nothing is left')
   t.end()

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import type { Test } from 'tap'
+import { createSubscription } from '../../src/control/subscriptions.js'
 import { codesMax } from '../../src/control/mailed-codes/code-limits.js'
 import { parseRegistry } from '../../src/registry/registry.js'
 import { createShop } from '../../src/shop/shop.js'
@@ -76,6 +77,16 @@ await t.test('what is no domain, or none that stays as it is, gets no code', asy
     'exam\u200dple.org',
     'ж/b',
     'xn--a',
+    'localhost',
+    'LOCALHOST',
+    'mail.localhost',
+    'printer.local',
+    'corp',
+    'host.internal',
+    'x.invalid',
+    'hidden.onion',
+    '127.0.0.1',
+    '10.1',
   ]) {
     t.equal(await ask(shop, `a@${domain}`, '203.0.1.1'), 'email', domain)
   }
@@ -97,6 +108,58 @@ await t.test('a network asks for twenty codes an hour: an IPv4 /24, an IPv6 /64'
   t.end()
 })
 
+// Guarantee: who has many networks of one provider does not take the codes of all visitors.
+await t.test('wider networks have limits too: IPv6 /56 and /48, IPv4 /16', async (t) => {
+  const hex = (n: number) => n.toString(16)
+  for (const [inside, max, outside] of [
+    [(n: number) => `2001:db8:1:ab${hex(n % 4)}::${hex(n)}`, 60, '2001:db8:1:ac00::1'],
+    [(n: number) => `2001:db8:2:${hex(n * 256)}::1`, 200, '2001:db8:3::1'],
+    [(n: number) => `203.0.${n % 11}.${n}`, 200, '203.1.0.1'],
+  ] as const) {
+    const { shop } = openTestShop(t)
+    const outcomes: string[] = []
+    for (let count = 0; count <= max; count += 1) {
+      outcomes.push(await ask(shop, `a${count}@example.org`, inside(count)))
+    }
+    t.same(new Set(outcomes.slice(0, max)), new Set(['sent']), outside)
+    t.equal(outcomes[max], 'too-many-codes', outside)
+    t.equal(await ask(shop, 'b@example.org', outside), 'sent')
+  }
+})
+
+// Guarantee: strangers who know an address can't keep the holder of its token from a new one.
+await t.test('the holder of a token has codes of his own', async (t) => {
+  const { shop, store, clock } = openTestShop(t)
+  const { subscriptionId } = await createSubscription(store, {
+    ...{ email: 'a@example.org', grants: [{ dataset: 'things', plan: 'start' }], months: 1 },
+    ...{ globalRows: null, priceRub: 990, language: 'en', now: () => clock.ms },
+  })
+  const outcomeOf = async (work: Promise<unknown>) =>
+    await work.then(
+      () => 'sent',
+      (cause: unknown) => (cause instanceof CodeRefusal ? cause.reason : 'failed'),
+    )
+  for (let count = 0; count < 5; count += 1) await ask(shop, 'a@example.org', '203.0.113.1')
+  t.equal(await ask(shop, 'a@example.org', '203.0.113.1'), 'too-many-codes')
+  for (let count = 0; count < 5; count += 1) {
+    t.equal(await outcomeOf(shop.startReissue(subscriptionId, '203.0.113.1')), 'sent')
+  }
+  t.equal(await outcomeOf(shop.startReissue(subscriptionId, '203.0.113.1')), 'too-many-codes')
+  t.equal(await ask(shop, 'b@example.org', '203.0.113.1'), 'sent', 'they count for nobody else')
+})
+
+// A clock that ran ahead is set back.
+await t.test('codes of a clock that ran ahead keep nobody from new ones', async (t) => {
+  const { shop, store, clock } = openTestShop(t)
+  clock.ms += 30 * 24 * hourMs
+  for (let count = 0; count < 5; count += 1) await ask(shop, 'a@example.org', '203.0.113.1')
+  t.equal(await ask(shop, 'a@example.org', '203.0.113.1'), 'too-many-codes')
+  clock.ms = noon
+  t.equal(await ask(shop, 'a@example.org', '203.0.113.1'), 'sent')
+  await tidyShop({ store, now: () => clock.ms })
+  t.equal((await store.all('SELECT 1 FROM email_codes')).length, 1)
+})
+
 // Guarantee: what visitors do without a verified address is bounded, whoever they are, and is gone
 // after an hour. The bound holds for 100,000 forms as for these.
 await t.test('a flood of forms from everywhere leaves control.db as it was', async (t) => {
@@ -106,7 +169,7 @@ await t.test('a flood of forms from everywhere leaves control.db as it was', asy
   const flood = async (round: number) => {
     const outcomes = new Map<string, number>()
     for (let count = 0; count < codesMax + 200; count += 1) {
-      const address = `10.${count >> 8}.${count & 255}.1`
+      const address = `${10 + (count >> 7)}.0.${count & 127}.1`
       const outcome = await ask(shop, `a${count}@${round}.example.org`, address)
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
     }

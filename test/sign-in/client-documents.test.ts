@@ -180,30 +180,39 @@ await t.test(
       )
     })
     const clock = new MovingClock(0)
+    const visitor = '2001:db8::1'
     const reported: unknown[] = []
     const documents = new ClientDocuments({
       clock,
       fetch: options,
       report: (cause) => reported.push(cause),
     })
-    await t.rejects(documents.find(url), { code: 'temporarily_unavailable' })
+    await t.rejects(documents.find(url, visitor), { code: 'temporarily_unavailable' })
     t.equal(reported.length, 1)
     body = 'first'
-    t.match(await documents.find(url), { name: 'first' })
+    t.match(await documents.find(url, visitor), { name: 'first' })
     body = 'second'
-    t.match(await documents.find(url), { name: 'first' })
+    t.match(await documents.find(url, visitor), { name: 'first' })
     await clock.advance(5 * 60_000)
-    t.match(await documents.find(url), { name: 'second' })
+    t.match(await documents.find(url, visitor), { name: 'second' })
     body = ''
     await clock.advance(5 * 60_000)
-    t.match(await documents.find(url), { name: 'second' }, 'a site that is down does not lock out')
+    t.match(
+      await documents.find(url, visitor),
+      { name: 'second' },
+      'a site that is down does not lock out',
+    )
     await clock.advance(24 * 3_600_000)
-    await t.rejects(documents.find(url), { code: 'temporarily_unavailable' })
+    await t.rejects(documents.find(url, visitor), { code: 'temporarily_unavailable' })
     isSlow = true
     paths.length = 0
-    const waiting = [1, 2, 3, 4].map((n) => documents.find(new URL(`/${n}`, url)))
-    await t.rejects(documents.find(new URL('/5', url)), { code: 'temporarily_unavailable' })
+    const waiting = [1, 2, 3, 4].map((n) => documents.find(new URL(`/${n}`, url), visitor))
+    await t.rejects(documents.find(new URL('/5', url), '2001:db8::2'), {
+      code: 'temporarily_unavailable',
+    })
+    waiting.push(documents.find(new URL('/6', url), '2001:db8:0:1::1'))
     await clock.advanceUntil(Promise.allSettled(waiting))
-    t.notOk(paths.includes('/5'))
+    t.notOk(paths.includes('/5'), 'of the network that has four')
+    t.ok(paths.includes('/6'), 'of another network')
   },
 )

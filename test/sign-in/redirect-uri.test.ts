@@ -12,14 +12,16 @@ await t.test('the receiver of the access is named by where its redirect leads', 
     ['http://[::1]:1/callback', { kind: 'computer' }],
     ['https://localhost/callback', { kind: 'computer' }],
     ['cursor://anysphere.cursor-mcp/oauth/callback', { kind: 'app', scheme: 'cursor' }],
+    ['claude://oauth', { kind: 'app', scheme: 'claude' }],
+    ['vscode-insiders://a.b/c', { kind: 'app', scheme: 'vscode-insiders' }],
     ['com.example.app:/callback', { kind: 'app', scheme: 'com.example.app' }],
   ] as const
   for (const [uri, target] of cases) t.same(redirectTarget(uri), target, uri)
   t.end()
 })
 
-// Guarantee: no code is sent to an address that a browser runs, reads in its own way, or opens
-// without TLS.
+// Guarantee: no code is sent to an address that a browser runs, reads in its own way, opens without
+// TLS, or gives to a program of the system.
 await t.test('addresses that no client should have are refused', (t) => {
   const refused = [
     '',
@@ -41,6 +43,10 @@ await t.test('addresses that no client should have are refused', (t) => {
     ...['javascript:alert(1)', 'JavaScript:alert(1)', 'data:text/html,x', 'vbscript:x'],
     ...['file:///etc/passwd', 'blob:https://a/b', 'about:blank', 'ws://a/', 'wss://a/'],
     ...['view-source:https://a/', 'filesystem:https://a/', 'mailto:a@b.c', 'ftp://a/'],
+    ...['search-ms:query=x', 'ms-msdt:/id', 'MS-Word:ofe|u|x', 'ssh://a/', 'tel:1', 'steam://run'],
+    ...['intent://a#', 'chrome://settings', 'x-apple.systempreferences', 'itms-services://?a'],
+    ...['https:a.example/cb', 'https:/a.example/cb', 'https:///a.example/cb', 'HTTPS:a.example'],
+    ...['http:localhost/cb', 'http:///localhost/cb', 'https:\\a.example'],
   ]
   for (const uri of refused) t.equal(redirectTarget(uri), null, uri)
   t.end()

@@ -37,8 +37,10 @@ export interface Records {
   readonly isUsable: () => Promise<boolean>
 }
 
-/** How long a request waits for another process's lock on control.db; charges wait longer. */
+/** How long a statement blocks the event loop for another process's lock on control.db. */
 const busyTimeoutMs = 50
+/** How long a transaction waits for such a lock, beside the event loop; charges wait as long. */
+const lockWaitMs = 5000
 
 export interface RecordsParts {
   readonly logger: FastifyBaseLogger
@@ -58,7 +60,7 @@ export interface RecordsParts {
 export function openFileRecords(folder: string, parts: RecordsParts): Records {
   const { logger, clock, random, cleanup } = parts
   const path = join(folder, 'control.db')
-  const control = cleanup.use(SqliteStore.open(path, { clock, random }))
+  const control = cleanup.use(SqliteStore.open(path, { clock, random, lockWaitMs }))
   checkStructure(control.file.db)
   control.file.setBusyTimeout(busyTimeoutMs)
   const trail = cleanup.use(new AuditTrail({ control, clock, logger }))
@@ -116,6 +118,14 @@ function logEvent(logger: FastifyBaseLogger, path: string, event: StoreEvent): v
       break
     case 'reopened':
       logger.warn('the new control.db is sound and in use')
+      break
+    case 'log lost':
+      logger.error(
+        'control.db-wal or control.db-shm was removed or replaced: a crash now would lose records',
+      )
+      break
+    case 'log saved':
+      logger.warn('what the lost control.db-wal held is in control.db, and a new log is in use')
   }
 }
 

@@ -13,32 +13,38 @@ const lettersMax = 500
 /** The characters of RFC 3986 without `#`: browsers read others, such as `\`, in their own ways. */
 const uriPattern = /^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/
 
-/** Schemes that a browser itself runs or opens: no app receives them. */
-const foreignSchemes: readonly string[] = [
-  'about',
-  'blob',
-  'data',
-  'file',
-  'filesystem',
-  'ftp',
-  'javascript',
-  'mailto',
-  'vbscript',
-  'view-source',
-  'ws',
-  'wss',
+/**
+ * Schemes without a dot that agents register on devices. Any other of that form may open a program
+ * that runs what the address says, such as `ms-msdt:` or `search-ms:`.
+ */
+const agentSchemes: readonly string[] = [
+  'antigravity',
+  'claude',
+  'cursor',
+  'goose',
+  'kiro',
+  'lmstudio',
+  'raycast',
+  'vscode',
+  'vscode-insiders',
+  'vscodium',
+  'warp',
+  'windsurf',
+  'zed',
 ]
 
 /**
  * Where a redirect URI leads; null for one that is not accepted. Accepted are `https`, `http` on
- * this computer, and schemes of apps; never a fragment or a user name.
+ * this computer, schemes of known agents, and private-use schemes, which hold a dot (RFC 8252,
+ * 7.1); never a fragment or a user name.
  */
 export function redirectTarget(uri: string): RedirectTarget | null {
   if (uri.length > lettersMax || !uriPattern.test(uri) || !URL.canParse(uri)) return null
   const url = new URL(uri)
   if (url.username !== '' || url.password !== '') return null
   const scheme = url.protocol.slice(0, -1)
-  if (foreignSchemes.includes(scheme)) return null
+  // `https:a.example` and `https:///a.example` are other addresses to other readers.
+  if (/^https?$/.test(scheme) && !/^https?:\/\/[^/]/i.test(uri)) return null
   const isLoopback = isLoopbackName(url.hostname)
   switch (scheme) {
     case 'https':
@@ -46,6 +52,6 @@ export function redirectTarget(uri: string): RedirectTarget | null {
     case 'http':
       return isLoopback ? { kind: 'computer' } : null
     default:
-      return { kind: 'app', scheme }
+      return scheme.includes('.') || agentSchemes.includes(scheme) ? { kind: 'app', scheme } : null
   }
 }

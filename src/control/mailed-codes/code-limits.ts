@@ -9,7 +9,7 @@ export const codeTriesMax = 5
 /** The window in which codes are counted; then they are removed. */
 export const codeWindowMs = hourMs
 export const codesPerEmailMax = 5
-/** A network is an IPv4 /24 or an IPv6 /64. */
-export const codesPerNetworkMax = 20
+/** For a client's network and the wider ones around it: IPv4 /24 and /16, IPv6 /64, /56 and /48. */
+export const codesPerNetworkMax = { narrow: 20, wider: 60, widest: 200 } as const
 /** Of all visitors together: so many codes and letters are stored at most. */
 export const codesMax = 1000

@@ -37,41 +37,78 @@ export function isCodeId(text: string): boolean {
   return text.length === idLength && /^[0-9A-Za-z]+$/.test(text)
 }
 
-/** Codes made since a time: all, those of an address, and those for a network. */
+/** Keyed hashes of a client's network and of the wider ones around it; IPv4 has no middle one. */
+export interface CodeNetworks {
+  readonly narrow: Uint8Array
+  readonly wider: Uint8Array | null
+  readonly widest: Uint8Array
+}
+
+/** Codes that strangers asked for: all, those of an address, and those for each network. */
 export interface CodeCounts {
   readonly all: number
   readonly ofEmail: number
-  readonly ofNetwork: number
+  readonly narrow: number
+  readonly wider: number
+  readonly widest: number
 }
 
-/** How many codes were made since a time; `network` is a keyed hash. */
+/** Codes from `since`, exclusive, to `now`: those of a clock that ran ahead do not count. */
+export interface CodeWindow {
+  readonly since: number
+  readonly now: number
+}
+
+const counted = `FROM email_codes
+  WHERE created_at > @since AND created_at <= @now AND purpose <> 'reissue'`
+
+/** How many codes were made in a window without a token. */
 export async function countCodes(
   store: ControlStore,
-  { email, network, since }: { email: string; network: Uint8Array; since: number },
+  { email, networks, window }: { email: string; networks: CodeNetworks; window: CodeWindow },
 ): Promise<CodeCounts> {
   const [counts] = await store.all<CodeCounts>(
     `SELECT
-       (SELECT count(*) FROM email_codes WHERE created_at > @since) AS "all",
-       (SELECT count(*) FROM email_codes WHERE email = @email AND created_at > @since) AS ofEmail,
-       (SELECT count(*) FROM email_codes WHERE network = @network AND created_at > @since)
-         AS ofNetwork`,
-    { email, network, since },
+       (SELECT count(*) ${counted}) AS "all",
+       (SELECT count(*) ${counted} AND email = @email) AS ofEmail,
+       (SELECT count(*) ${counted} AND network = @narrow) AS narrow,
+       (SELECT count(*) ${counted} AND wider_network = @wider) AS wider,
+       (SELECT count(*) ${counted} AND widest_network = @widest) AS widest`,
+    { email, ...networks, ...window },
   )
-  return counts ?? { all: 0, ofEmail: 0, ofNetwork: 0 }
+  return counts ?? { all: 0, ofEmail: 0, narrow: 0, wider: 0, widest: 0 }
+}
+
+/** How many codes were made in a window for holders of a token of this address. */
+export async function countReissueCodes(
+  store: ControlStore,
+  email: string,
+  window: CodeWindow,
+): Promise<number> {
+  const [found] = await store.all<{ count: number }>(
+    `SELECT count(*) AS count FROM email_codes WHERE email = @email AND purpose = 'reissue'
+       AND created_at > @since AND created_at <= @now`,
+    { email, ...window },
+  )
+  return found?.count ?? 0
 }
 
 /** Stores a code's hash, in the caller's transaction. */
 export async function insertCode(
   store: ControlStore,
-  code: Omit<EmailCode, 'wrongTries' | 'usedAt'> & {
-    /** A keyed hash of the client's network. */
-    readonly network: Uint8Array
+  {
+    networks,
+    ...code
+  }: Omit<EmailCode, 'wrongTries' | 'usedAt'> & {
+    readonly networks: CodeNetworks
   },
 ): Promise<void> {
   await store.run(
-    `INSERT INTO email_codes (id, purpose, email, language, network, hash, subject, created_at)
-     VALUES (@codeId, @purpose, @email, @language, @network, @hash, @subject, @createdAt)`,
-    { ...code },
+    `INSERT INTO email_codes (id, purpose, email, language, network, wider_network, widest_network,
+       hash, subject, created_at)
+     VALUES (@codeId, @purpose, @email, @language, @narrow, @wider, @widest,
+       @hash, @subject, @createdAt)`,
+    { ...code, ...networks },
   )
 }
 
@@ -101,7 +138,15 @@ export async function noteUse(store: ControlStore, codeId: string, now: number):
   await store.run('UPDATE email_codes SET used_at = @now WHERE id = @codeId', { codeId, now })
 }
 
-/** Removes codes made at or before this time, with their letters; returns how many. */
-export function removeCodes(store: ControlStore, until: number): Promise<number> {
-  return store.run('DELETE FROM email_codes WHERE created_at <= @until', { until })
+/**
+ * Removes codes made at or before `until`, or after `ahead` by a clock that ran ahead, with their
+ * letters; returns how many.
+ */
+export function removeCodes(
+  store: ControlStore,
+  times: { readonly until: number; readonly ahead: number },
+): Promise<number> {
+  return store.run('DELETE FROM email_codes WHERE created_at <= @until OR created_at > @ahead', {
+    ...times,
+  })
 }

@@ -20,6 +20,20 @@ const postgresMigrations: readonly string[] = [
   ALTER TABLE dataset_state ADD COLUMN reason_since bigint;
   ALTER TABLE reloads ADD COLUMN dataset ${text};
   `,
+  `
+  ALTER TABLE agreements ADD COLUMN order_id ${text};
+  UPDATE agreements SET order_id = (
+    SELECT min(o.id) FROM orders o
+    WHERE o.subscription_id = agreements.subscription_id AND o.state = 'confirmed'
+      AND o.done_at = agreements.ordered_at
+      AND agreements.kind = CASE o.kind WHEN 'new' THEN 'create' WHEN 'renew' THEN 'extend'
+        ELSE 'change' END
+  );
+  ALTER TABLE email_codes ADD COLUMN wider_network bytea;
+  ALTER TABLE email_codes ADD COLUMN widest_network bytea;
+  CREATE INDEX email_codes_of_wider_network ON email_codes (wider_network, created_at);
+  CREATE INDEX email_codes_of_widest_network ON email_codes (widest_network, created_at);
+  `,
 ]
 
 /** The version that this release writes and reads. */

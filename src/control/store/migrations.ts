@@ -183,6 +183,22 @@ export const controlMigrations: readonly string[] = [
   -- The one dataset that a forced reload is about.
   ALTER TABLE reloads ADD COLUMN dataset TEXT;
   `,
+  `
+  -- The order that made the agreement; not a reference, because orders refer to agreements.
+  ALTER TABLE agreements ADD COLUMN order_id TEXT;
+  UPDATE agreements SET order_id = (
+    SELECT min(o.id) FROM orders o
+    WHERE o.subscription_id = agreements.subscription_id AND o.state = 'confirmed'
+      AND o.done_at = agreements.ordered_at
+      AND agreements.kind = CASE o.kind WHEN 'new' THEN 'create' WHEN 'renew' THEN 'extend'
+        ELSE 'change' END
+  );
+  -- Keyed hashes of the networks around the client's: IPv6 /56; IPv4 /16 and IPv6 /48.
+  ALTER TABLE email_codes ADD COLUMN wider_network BLOB;
+  ALTER TABLE email_codes ADD COLUMN widest_network BLOB;
+  CREATE INDEX email_codes_of_wider_network ON email_codes (wider_network, created_at);
+  CREATE INDEX email_codes_of_widest_network ON email_codes (widest_network, created_at);
+  `,
 ]
 
 /** May refuse, by throwing, to upgrade a database that has this version and is not empty. */

@@ -40,6 +40,8 @@ export class SqliteFile {
   readonly #statements = new Map<string, Database.Statement<[Values]>>()
   #db: Database.Database
   #identity: string | null
+  /** Those of the write-ahead log and its index; null until a check has seen them. */
+  #logIdentity: string | null = null
   #watch: WriteWatch | undefined
   #damaged: ((cause: unknown) => void) | undefined
   #isBlocked = false
@@ -102,6 +104,13 @@ export class SqliteFile {
     return fileIdentity(this.#path) === this.#identity
   }
 
+  /** False when the write-ahead log or its index was removed or replaced since the last check. */
+  get isLogInPlace(): boolean {
+    const found = ['wal', 'shm'].map((suffix) => fileIdentity(`${this.#path}-${suffix}`)).join()
+    this.#logIdentity ??= found
+    return found === this.#logIdentity
+  }
+
   /**
    * Moves the write-ahead log into the database file, if possible, and closes it. A second call
    * does nothing.
@@ -123,6 +132,7 @@ export class SqliteFile {
     const former = this.#db
     this.#db = this.#open()
     this.#identity = fileIdentity(this.#path)
+    this.#logIdentity = null
     this.#statements.clear()
     this.#setTimeout(this.#busyTimeoutMs)
     this.#isBlocked = false

@@ -17,6 +17,8 @@ interface StoreOptions extends FileOptions, StoreParts {
   readonly actor?: string
   /** Those of this process's other connection to the same file. */
   readonly turns?: Turns
+  /** How long a transaction waits for another connection's lock; else as long as a statement. */
+  readonly lockWaitMs?: number
 }
 
 /**
@@ -29,6 +31,7 @@ export class SqliteStore implements ControlStore {
   readonly turns: Turns
   readonly random: Random
   readonly #clock: Clock
+  readonly #lockWaitMs: number | undefined
 
   private constructor(file: SqliteFile, options: StoreOptions) {
     const { actor = 'server', turns = new Turns(), clock, random } = options
@@ -37,6 +40,7 @@ export class SqliteStore implements ControlStore {
     this.turns = turns
     this.random = random
     this.#clock = clock
+    this.#lockWaitMs = options.lockWaitMs
   }
 
   /** See `SqliteFile.open`. */
@@ -60,7 +64,7 @@ export class SqliteStore implements ControlStore {
   /** Waits for another connection's lock without blocking the thread. */
   async write<T>(work: (tx: ControlStore) => Promise<T>): Promise<T> {
     const { file, turns } = this
-    const waitsUntil = this.#clock.monotonicMs() + file.busyTimeoutMs
+    const waitsUntil = this.#clock.monotonicMs() + (this.#lockWaitMs ?? file.busyTimeoutMs)
     for (;;) {
       const isLast = this.#clock.monotonicMs() >= waitsUntil
       const ended = await turns.transact(async () =>

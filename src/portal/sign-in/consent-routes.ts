@@ -67,7 +67,8 @@ export function addConsent(app: FastifyInstance, parts: ConsentParts): void {
     parts.admitVisitor(request.ip)
     const visit = { request, reply, issuer, context: contextOf(request, parts) }
     try {
-      return await answer(visit, await parts.signIn.readRequest(queryOf(request), issuer))
+      const asked = await parts.signIn.readRequest(queryOf(request), issuer, request.ip)
+      return await answer(visit, asked)
     } catch (cause) {
       return sendProblem(visit, cause)
     }

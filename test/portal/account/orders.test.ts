@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { Test } from 'tap'
+import { extendSubscription } from '../../../src/control/subscription-changes.js'
 import { showSubscription } from '../../../src/control/subscriptions.js'
 import { confirmOrder } from '../../../src/shop/confirm-order.js'
 import { connectAgent } from '../fixtures/connected.js'
@@ -71,6 +72,29 @@ await t.test('a renewal begins where the old time ends; a year costs ten months'
   t.same(numbers.sort(), [[order.number, 'confirmed'], sold].sort(), 'each once')
 })
 
+await t.test('what the owner enters while an order is confirmed has its own receipt', async (t) => {
+  const { shop, post, read, subscriptionId } = await account(t)
+  const placed = await post('orders', { kind: 'renew', months: 1, amount_rub: 990 })
+  const { number } = placed.body as unknown as OrderBody
+  const parts = partsOf(shop)
+  await confirmOrder(parts, number)
+  // At the same millisecond, and of the same kind.
+  await extendSubscription(shop.store, subscriptionId, {
+    months: 1,
+    priceRub: () => 500,
+    now: parts.now,
+  })
+  const orders = (await read())['orders'] as readonly OrderBody[]
+  t.same(
+    orders.map((each) => [each.number, each['amount_rub']]).sort(),
+    [
+      [number, 990],
+      [`${subscriptionId}-1`, 0],
+      [`${subscriptionId}-3`, 500],
+    ].sort(),
+  )
+})
+
 await t.test('another plan costs the difference for the time left, in whole roubles', async (t) => {
   const { shop, post, read, end, subscriptionId } = await account(t)
   const [things, parts] = (await read())['choices'] as readonly OrderBody[]
@@ -104,14 +128,17 @@ await t.test('another plan costs the difference for the time left, in whole roub
 })
 
 // The rows of a plan count by the month: minutes of a dearer one are worth all of them.
-await t.test('a dearer plan is never free, however little time is left', async (t) => {
-  const { shop, post, subscriptionId } = await account(t)
-  shop.world.clock.ms = yearLater - 60_000
-  const wanted = { kind: 'change', plans: [{ dataset: 'things', plan: 'pro' }] }
-  t.match((await post('quotes', wanted)).body, { amount_rub: 1 })
-  t.match((await post('orders', { ...wanted, amount_rub: 1 })).body, { state: 'waiting' })
-  t.match(await showSubscription(shop.store, subscriptionId), { grants: [{ plan: 'start' }] })
-})
+await t.test(
+  'a dearer plan costs at least a month of the difference, however little time is left',
+  async (t) => {
+    const { shop, post, subscriptionId } = await account(t)
+    shop.world.clock.ms = yearLater - 60_000
+    const wanted = { kind: 'change', plans: [{ dataset: 'things', plan: 'pro' }] }
+    t.match((await post('quotes', wanted)).body, { amount_rub: 2910 })
+    t.match((await post('orders', { ...wanted, amount_rub: 2910 })).body, { state: 'waiting' })
+    t.match(await showSubscription(shop.store, subscriptionId), { grants: [{ plan: 'start' }] })
+  },
+)
 
 await t.test('two plans of one dataset are refused, and nothing is ordered', async (t) => {
   const { shop, post } = await account(t)
