@@ -6,6 +6,7 @@ import type { Clock } from './clock.js'
 import type { ControlStore } from './control/store/store.js'
 import type { LastUsed } from './control/tokens/last-used.js'
 import type { Engine, Rows, Summarized } from './engine/engine.js'
+import { filterHints } from './query/filter-hints.js'
 import type { SchemaQuestion } from './query/parse-schema-url.js'
 import { isLong } from './query/raw-question.js'
 import { resolveInTurns, resolveQuestion } from './query/resolve-question.js'
@@ -189,7 +190,8 @@ async function answerData<Question extends ResolvedRequest, Answer>(
   caller.context.observe?.({ kind: 'question', resolved })
   const { version } = resolved.access
   const tag = entityTag(cursorKey, version, resolved.access, resolved.key, caller.principal)
-  const head = { version, tag, format: resolved.format, scope: scopeOf(resolved.access) }
+  const hint = filterHints(resolved.filters).join(' ') || null
+  const head = { version, tag, format: resolved.format, scope: scopeOf(resolved.access), hint }
   if (matchesTag(request.knownTags, tag)) return { kind: 'unchanged', ...head }
   const payment = openPayment(reader, charges, clock.now)
   if (request.checkOnly) return { kind: 'checked', ...head }

@@ -24,6 +24,7 @@ const exposedHeaders = [
   'X-Rows-Charged',
   'X-Rows-Met',
   'X-Scope',
+  'X-Hint',
   'X-Truncated',
 ]
 

@@ -1,14 +1,22 @@
 import type { AnswerHead } from '../service/page.js'
 
+type Head = Pick<AnswerHead, 'version' | 'scope'> & Partial<Pick<AnswerHead, 'hint'>>
+
 /**
- * What was read, and under which scope; names of columns are percent-encoded beyond ASCII. No part
- * of an answer can be asked for (`ranges.ts`).
+ * What was read, under which scope, and what else the filters may have meant. No part of an answer
+ * can be asked for (`ranges.ts`).
  */
-export function versionHeaders({ version, scope }: Pick<AnswerHead, 'version' | 'scope'>) {
+export function versionHeaders({ version, scope, hint = null }: Head) {
   return {
     'X-Dataset-Version': version.id,
     'Accept-Ranges': 'none',
     'Last-Modified': new Date(version.modifiedMs).toUTCString(),
-    ...(scope !== null && { 'X-Scope': scope.replace(/[^ -~]+/g, encodeURIComponent) }),
+    ...(scope !== null && { 'X-Scope': headerText(scope) }),
+    ...(hint !== null && { 'X-Hint': headerText(hint) }),
   }
+}
+
+/** Percent-encoded beyond ASCII, and `%` itself. */
+function headerText(text: string): string {
+  return text.replace(/[^ -$&-~]+/g, encodeURIComponent)
 }

@@ -158,6 +158,8 @@ interface FilterMistake {
   readonly meant?: string
   /** Ends the error of a column of texts. */
   readonly note?: string
+  /** In a column of texts the value is a text like any other. */
+  readonly isText?: true
 }
 
 const searchNames =
@@ -173,18 +175,8 @@ const filters: readonly FilterMistake[] = [
   { operator: /^is$/i, value: /^(true|false)$/, op: 'eq', meant: '$1' },
   { operator: /^(?:is_?)?not$/i, value: /^(?:is\.)?null$/i, op: 'not_null' },
   { operator: /^not$/i, value: /^eq\.([^]*)$/, op: 'ne', meant: '$1' },
-  {
-    operator: /^(?:eq|=|==)$/,
-    value: /^(?:null|NULL)$/,
-    op: 'is_null',
-    note: 'It finds empty values; for the text itself, use in.',
-  },
-  {
-    operator: /^(?:ne|neq|!=|<>)$/,
-    value: /^(?:null|NULL)$/,
-    op: 'not_null',
-    note: 'It leaves empty values out; for the text itself, use not_in.',
-  },
+  { operator: /^(?:eq|=|==)$/, value: /^null$/i, op: 'is_null', isText: true },
+  { operator: /^(?:ne|neq|!=|<>)$/, value: /^null$/i, op: 'not_null', isText: true },
   { operator: /^starts_?with$/i, value: /^([^*]+)$/, op: 'like', meant: '$1*' },
   {
     operator: /^like$/,
@@ -207,8 +199,13 @@ export function filterMistake(column: Column, filter: RawFilter): ServiceError |
   const [value = ''] = values
   if (isList || typeof value !== 'string') return undefined
   const allowed = columnOperators(column)
+  const hasTexts = column.rules.shown === 'string'
   const found = filters.find(
-    (each) => allowed.includes(each.op) && each.operator.test(operator) && each.value.test(value),
+    (each) =>
+      allowed.includes(each.op) &&
+      each.operator.test(operator) &&
+      each.value.test(value) &&
+      !(hasTexts && each.isText),
   )
   return found && filterError(column, operator, value, found)
 }

@@ -9,7 +9,7 @@ import { badRequest } from '../errors.js'
 import type { ServiceError } from '../errors.js'
 import { article, didYouMean, quoted } from '../text.js'
 import { filterMistake, meantOperator } from './common-mistakes.js'
-import { filtersMax, listValuesMax } from './raw-question.js'
+import { filtersMax, listValuesMax, searchWordsMax } from './raw-question.js'
 import type { RawFilter, RawValue } from './raw-question.js'
 
 /** A valid filter of a caller: a row meets it if the row meets every predicate. */
@@ -36,7 +36,9 @@ export function readFilters(
   find: (name: string) => Column,
 ): readonly ReadFilter[] {
   requireFewFilters(filters)
-  return filters.map((filter) => readFilter(filter, find))
+  const read: ReadFilter[] = []
+  for (const filter of filters) addFilter(read, readFilter(filter, find))
+  return read
 }
 
 /** Does the same, and yields to the event loop after each filter. */
@@ -47,7 +49,7 @@ export async function readFiltersInTurns(
   requireFewFilters(filters)
   const read: ReadFilter[] = []
   for (const filter of filters) {
-    read.push(readFilter(filter, find))
+    addFilter(read, readFilter(filter, find))
     await setImmediate()
   }
   return read
@@ -64,6 +66,17 @@ export function filtersKey(filters: readonly ReadFilter[]): string {
 function requireFewFilters({ length }: readonly RawFilter[]): void {
   if (length <= filtersMax) return
   throw badRequest(`A request has at most ${filtersMax} filters; this one has ${length}.`)
+}
+
+/** @throws bad_request if the searches have too many words together */
+function addFilter(read: ReadFilter[], filter: ReadFilter): void {
+  read.push(filter)
+  const words = read.reduce(
+    (sum, { operator, predicates }) => sum + (operator === 'contains' ? predicates.length : 0),
+    0,
+  )
+  if (words <= searchWordsMax) return
+  throw badRequest(`A request searches for at most ${searchWordsMax} words; this one for more.`)
 }
 
 function readFilter(filter: RawFilter, find: (name: string) => Column): ReadFilter {

@@ -2,12 +2,12 @@ import type { Access } from '../access/access.js'
 import type { Clock } from '../clock.js'
 import type { Column } from '../columns/column.js'
 import type { Predicate } from '../columns/predicate.js'
-import { insteadContains } from '../columns/search-words.js'
 import { withDeadline } from '../engine/deadline.js'
 import type { Engine, ReadOptions } from '../engine/engine.js'
 import { ServiceError } from '../errors.js'
+import { filterHints } from '../query/filter-hints.js'
 import type { Filter } from '../query/read-filters.js'
-import { nearestTexts, quoted } from '../text.js'
+import { listed, nearestTexts, quoted } from '../text.js'
 
 /** The time for all work on one explanation. */
 const explainTimeoutMs = 2000
@@ -16,6 +16,8 @@ const filtersMax = 8
 const codesMax = 1000
 const rowsPerCodeMin = 2
 const nearestMax = 5
+/** Each is a question to the engine. */
+const wordsMax = 8
 
 /** Why no row meets the filters of a question, in one or two sentences. */
 export interface EmptyReason {
@@ -64,7 +66,7 @@ export async function explainEmpty(
     const reason = await withDeadline(clock, explainTimeoutMs, options.signal, (signal) =>
       explain({ engine, access, filters: narrowing, options: { ...options, signal } }),
     )
-    const hints = filters.flatMap(patternHint)
+    const hints = filterHints(filters)
     if (hints.length === 0) return reason
     const text = [...hints, ...(reason ? [reason.text] : [])].join(' ')
     return { text, isPaid: reason?.isPaid ?? false }
@@ -85,9 +87,13 @@ async function explain(empty: EmptyQuestion): Promise<EmptyReason | null> {
     const without = noValueText(options.needed, filters)
     return { text: [without, await nearTexts(empty, filters)].join(' ').trim(), isPaid: false }
   }
-  if (filters.length === 1) return { text: await causeText(empty, filters), isPaid: false }
+  const [first, ...others] = filters
+  if (first && others.length === 0 && !hasManyWords(first)) {
+    return { text: await causeText(empty, filters), isPaid: false }
+  }
   if (options.payRow) {
-    const text = await causeText(empty, await findCauses(empty))
+    const causes = others.length === 0 ? filters : await findCauses(empty)
+    const text = await causeText(empty, causes)
     if (await options.payRow(options.signal)) return { text, isPaid: true }
   }
   const text = await nearTexts(empty, filters)
@@ -98,14 +104,6 @@ async function explain(empty: EmptyQuestion): Promise<EmptyReason | null> {
 function noValueText({ name }: Column, filters: readonly Filter[]): string {
   const rows = filters.length === 0 ? 'No row' : 'No row that meets the filters'
   return `${rows} has a value in ${name}; rows without one are left out.`
-}
-
-/** What a caller may have meant who writes `%` in `like`, where it is an ordinary character. */
-function patternHint({ column, operator, texts }: Filter): readonly string[] {
-  const [text = ''] = texts
-  if (operator !== 'like' || !text.includes('%')) return []
-  const { advice } = insteadContains(column.name, operator, text)
-  return [`In like, % is an ordinary character. ${advice}.`]
 }
 
 /** The filters without which, one at a time, the question has rows. */
@@ -132,12 +130,29 @@ async function causeText(empty: EmptyQuestion, causes: readonly Filter[]): Promi
       : `Together the filters leave no row; without any one of these there are rows: ${names}.`,
   ]
   for (const filter of causes) {
+    if (hasManyWords(filter)) sentences.push(await wordsText(empty, filter))
     const near = await nearValues(empty, filter, without(empty, filter))
     if (near.length > 0) {
       sentences.push(`Values of ${filter.column.name} near it: ${near.join(', ')}.`)
     }
   }
   return sentences.join(' ')
+}
+
+const hasManyWords = ({ operator, predicates }: Filter) =>
+  operator === 'contains' && predicates.length > 1
+
+/** Which words of a search are in no row that the caller may see, whatever the other filters. */
+async function wordsText(empty: EmptyQuestion, { column, predicates }: Filter): Promise<string> {
+  const nowhere: string[] = []
+  const words = predicates.slice(0, wordsMax)
+  for (const word of words) {
+    if (word.kind === 'contains' && !(await hasRows(empty, [word])))
+      nowhere.push(quoted(word.value))
+  }
+  if (nowhere.length > 0) return `No row has ${listed(nowhere)} in ${column.name}.`
+  const each = words.length < predicates.length ? `The first ${wordsMax} words` : 'Each word'
+  return `${each} is in a row, but no row has all of them in ${column.name}.`
 }
 
 /** Near values of each filter in the whole window; ignores the other filters. */

@@ -56,6 +56,8 @@ export interface AnswerHead {
   readonly format: PageFormat
   /** The part of the dataset that the caller sees (`scope.ts`); null = all of it. */
   readonly scope: string | null
+  /** What the caller may have meant, of the request alone; null = nothing to say. */
+  readonly hint: string | null
 }
 
 /** The answer to a caller who has the data already, or only wants every check. */

@@ -2,6 +2,7 @@ import t from 'tap'
 import { holdsNoSecret, isError } from '../support/answers.js'
 import { callTool } from '../support/mcp/mcp-messages.js'
 import { startThings } from '../support/things.js'
+import { startWorld } from '../support/world.js'
 
 /** A request in the words of another service, what it is told, and the request that works. */
 type Mistake = readonly [wrong: string, detail: RegExp, right: string]
@@ -30,14 +31,8 @@ const mistakes: readonly Mistake[] = [
   ['/top?by=year&offset=2', /"offset"\. There is one page: use a larger limit\.$/, '/top?by=year'],
   ['/aggregate?measures=count&sort=count', /"sort"\. Use order\.$/, '/aggregate?measures=count'],
   ['/aggregate?measures=count&select=id', /Use group and measures/, '/aggregate?measures=count'],
-  [
-    '?note=eq.null',
-    /^Column "note": write note=is_null\. It finds empty.+ use in\.$/,
-    '?note=is_null',
-  ],
-  ['?note=eq.null', /for the text itself, use in\.$/, '?note=in.null'],
   ['?year=eq.null', /write year=is_null$/, '?year=is_null'],
-  ['?note=ne.NULL', /write note=not_null\./, `?${notNull}`],
+  ['?year=ne.NULL', /write year=not_null$/, '?year=not_null'],
   ['?note=null', /no operator "null"\. Write note=is_null$/, '?note=is_null'],
   ['?note=is.null', /no operator "is"\. Write note=is_null$/, '?note=is_null'],
   ['?note=is.not_null', /Write note=not_null$/, `?${notNull}`],
@@ -64,6 +59,35 @@ await t.test('a request in the words of another service is told what works here'
   isError(t, inBody, 'bad_request', /^offset: unknown key\. Pages follow by cursor/)
   const column = await world.get('/v1/days?half=eq.1', (await world.subscribe(['days:pro'])).token)
   t.equal(column.status, 200)
+})
+
+// A Mr Null is found.
+await t.test('null is a text in a column of texts, with a hint to is_null', async (t) => {
+  const world = await startWorld(t, {
+    files: { 'data/people.parquet': "SELECT unnest(['null', 'Null', NULL, 'x']) AS имя, 1 AS id" },
+    registry: `
+datasets:
+  people:
+    title: People
+    files: data/people.parquet
+    plans: {pro: {rows_per_month: 1000, price_rub: 0}}
+`,
+  })
+  const { token } = await world.subscribe(['people:pro'])
+  const ask = (filter: string) =>
+    world.get(`/v1/people?${encodeURIComponent('имя')}=${filter}`, token)
+  for (const [filter, rows, hint] of [
+    ['eq.null', 1, /=eq\.null means that text; is_null finds empty values\.$/],
+    ['ne.null', 2, /=ne\.null means that text; not_null leaves out empty values\.$/],
+    ['in.null,x', 2, null],
+    ['is_null', 1, null],
+  ] as const) {
+    const answer = await ask(filter)
+    t.equal(answer.body.data.length, rows, filter)
+    const { 'x-hint': given } = answer.headers
+    if (hint === null) t.equal(given, undefined)
+    else t.match(decodeURIComponent(String(given)), hint)
+  }
 })
 
 await t.test('POST to the path of GET is told where a body goes', async (t) => {
@@ -134,7 +158,7 @@ await t.test('an agent gets the call that works', async (t) => {
     [{ ...things, sort: ['year'] }, /ask top with by=column/, null],
     [{ ...things, select: ['sum(year)'] }, /For totals, ask aggregate/, null],
     [filter('offset', 'eq', 5), /There is no parameter "offset"/, null],
-    [filter('note', 'eq', 'null'), /write note=is_null/, filter('note', 'is_null')],
+    [filter('year', 'eq', 'null'), /write year=is_null/, filter('year', 'is_null')],
     [filter('note', 'eq', null), /eq needs a value\. Empty values are found by is_null/, null],
     [filter('note', 'is', 'null'), /Write note=is_null/, filter('note', 'is_null')],
     [filter('id', 'like', '%a%'), /use contains/, filter('id', 'contains', 'a')],

@@ -222,6 +222,7 @@ await t.test('rows of any content fit in the answer, with the longest of the oth
     cut: 'size',
     explanation: null,
     scope: null,
+    hint: null,
   } as const
   const quota = {
     limit: 1e15,

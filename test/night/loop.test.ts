@@ -1,5 +1,6 @@
 import t from 'tap'
 import { hostileRequests } from '../support/hostile-requests.js'
+import { longestPause } from '../support/longest-pause.js'
 import { startThings } from '../support/things.js'
 import { threadMs } from '../support/thread-time.js'
 import type { Answer } from '../support/world.js'
@@ -15,24 +16,6 @@ function parseMs(): number {
   const started = threadMs()
   JSON.parse(numbers)
   return threadMs() - started
-}
-
-/** The longest time that the event loop was held while the request was answered. */
-async function longestPause(ask: () => Promise<Answer>): Promise<[ms: number, answer: Answer]> {
-  let longestMs = 0
-  let last = threadMs()
-  let isDone = false
-  const turn = () => {
-    const now = threadMs()
-    longestMs = Math.max(longestMs, now - last)
-    last = now
-    if (!isDone) setImmediate(turn)
-  }
-  setImmediate(turn)
-  const answer = await ask()
-  isDone = true
-  await new Promise((resolve) => setImmediate(resolve))
-  return [longestMs, answer]
 }
 
 // Guarantee: no request holds the event loop, and so every other client, for longer than parsing a

@@ -327,3 +327,18 @@ await t.test('a column whose name looks like anything is asked by that name', (t
   }
   t.end()
 })
+
+// Guarantee: planning a request is bounded work, however its words are spread over its filters.
+await t.test('all searches of a request have at most 500 words together', (t) => {
+  const search = (words: number) => ({
+    column: 'inn',
+    op: 'contains',
+    value: Array.from({ length: words }, (_, index) => `w${index}`).join(' '),
+  })
+  const asked = (...counts: readonly number[]) =>
+    refusal(() => askJson({ filters: counts.map(search) }))
+  t.equal(asked(200, 200, 100), '')
+  t.match(asked(200, 200, 101), /^A request searches for at most 500 words/)
+  t.match(asked(...Array<number>(50).fill(11)), /at most 500 words/)
+  t.end()
+})

@@ -88,6 +88,17 @@ await t.test('the one filter that leaves nothing is named', async (t) => {
   t.equal(total, 2, 'a row where there is more than one filter')
 })
 
+await t.test('words of a search that are in no row are named, for a row', async (t) => {
+  const world = await startAccounts(t)
+  const { token, subscriptionId } = await world.subscribe(['days:pro'])
+  const hint = (value: string) => hintOf(world, token, [['word', 'contains', value]], 'days')
+  t.match(await hint('w1 aero w2 flot'), /leaves no row.+ No row has "aero" and "flot" in word\.$/)
+  t.match(await hint('w1 w2'), /Each word is in a row, but no row has all of them in word\.$/)
+  t.match(await hint('aero'), /^The filter word contains "aero" leaves no row; [^.]+\.$/)
+  const { total } = await usageOf(openControl(t, world), world, subscriptionId)
+  t.equal(total, 2, 'one word is free: it is the only filter')
+})
+
 await t.test(
   'several filters, each of which would be enough to leave out, are all named',
   async (t) => {

@@ -5,6 +5,7 @@ import type { Test } from 'tap'
 import { cliOver } from '../cli/fixtures/cli-fixture.js'
 import { startOfTest, startWorld } from './world.js'
 import { writeParquet } from './parquet.js'
+import { testFolder } from './folder.js'
 
 /** Files that a data engineer brings, and what the registry says of them. */
 export interface Brought {
@@ -51,7 +52,7 @@ export async function bring(
   { lines = '', pattern = 'data/**/*.parquet', ...brought }: Brought,
 ): Promise<Outcome> {
   // Servers of earlier calls still run: they must not find these files, nor this state.
-  if (!existsSync(t.testdirName)) t.testdir({})
+  if (!existsSync(t.testdirName)) testFolder(t)
   const folder = mkdtempSync(join(t.testdirName, 'brought-'))
   mkdirSync(join(folder, 'data'))
   await drop(folder, brought)

@@ -14,6 +14,7 @@ import { registryOf, requireTables } from './tables.js'
 import type { StoredOrder } from './tables.js'
 import { machineRandom } from '../../src/random.js'
 import { MovingClock } from './moving-clock.js'
+import { testFolder } from './folder.js'
 
 export { writeParquet }
 
@@ -76,7 +77,7 @@ export const startOfTest = Date.UTC(2026, 10, 15, 12)
  * (`database.ts`), HTTP by injection, a set clock.
  */
 export async function startWorld(t: Test, options: WorldOptions): Promise<World> {
-  const folder = options.at ?? t.testdir({})
+  const folder = options.at ?? testFolder(t)
   await writeParquet(folder, options.files)
   requireTables(options.settings?.['registry'])
   const registry = await registryOf(folder, options.registry, options.storedOrder ?? {})
@@ -107,8 +108,7 @@ export async function startWorld(t: Test, options: WorldOptions): Promise<World>
   })
   const control = openRecordsOf(settings.state)
   t.teardown(async () => {
-    await control.close()
-    await app.close()
+    await Promise.all([control.close(), app.close()])
   })
   const inject = async (request: InjectOptions): Promise<Answer> => {
     const { statusCode, headers, body } = await app.server.inject(request)

@@ -37,6 +37,10 @@ export const headers: Readonly<Record<string, Json>> = {
   ETag: { description: 'For `If-None-Match`; a page that a quota cut has none.', schema: text },
   'Last-Modified': { description: 'When the newest file was written.', schema: text },
   'Accept-Ranges': { description: '`none`: byte ranges are not served.', schema: text },
+  'X-Hint': {
+    description: 'What the filters may have been meant to ask, percent-encoded beyond ASCII.',
+    schema: text,
+  },
   'X-Scope': {
     description:
       'The part of the dataset that this token sees, as `demo: 5 values of inn` or ' +

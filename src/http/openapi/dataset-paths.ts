@@ -20,6 +20,7 @@ const versionHeaders = [
   'Last-Modified',
   'Accept-Ranges',
   'X-Scope',
+  'X-Hint',
   'Server-Timing',
 ]
 const fileHeaders = [...versionHeaders, 'Content-Disposition']
