@@ -39,7 +39,7 @@ const weights: Readonly<Record<string, number>> = {
   access: 815,
   app: 2557,
   catalog: 2062,
-  cli: 8541,
+  cli: 8573,
   columns: 1416,
   control: 7120,
   engine: 10261,

@@ -86,6 +86,10 @@ export const findingTable = {
     level: 'warning',
     meaning: 'JavaScript and Excel round these numbers; serve them with `json: string`.',
   },
+  name_not_ascii: {
+    level: 'warning',
+    meaning: 'A name has letters beyond ASCII, of which some client generators make no program.',
+  },
   nanoseconds_cut: {
     level: 'warning',
     meaning: 'Timestamps with a zone, or as INT96, have nanoseconds: microseconds are read.',
@@ -142,6 +146,10 @@ export const findingTable = {
   no_time_zone: {
     level: 'info',
     meaning: 'Timestamps have no time zone and are served without `Z`.',
+  },
+  decimal_wide: {
+    level: 'info',
+    meaning: 'DECIMALs of more than 15 digits: readers may round a longer value of a later file.',
   },
   key_shared: {
     level: 'info',

@@ -11,12 +11,13 @@ interface Layout {
   files: number
 }
 
-/** Differences between the columns of a version's files. */
+/** Names that clients can't have, and differences between the columns of a version's files. */
 export function schemaFindings(version: Version): readonly Finding[] {
   const layouts = layoutsOf(version)
-  if (layouts.length < 2) return []
   const columns = version.columns.filter(({ hidden }) => !hidden)
+  if (layouts.length < 2) return foreignNames(columns)
   return [
+    ...foreignNames(columns),
     ...widenedFloats(columns, layouts),
     ...widenedTypes(columns, layouts),
     ...otherOrder(version, layouts),
@@ -33,6 +34,15 @@ function layoutsOf({ files }: Version): readonly Layout[] {
     else layouts.set(file.layout, { first: file, files: 1 })
   }
   return [...layouts.values()]
+}
+
+function foreignNames(columns: readonly Column[]): readonly Finding[] {
+  const found = columns.filter(({ name }) => /[^ -~]/.test(name))
+  if (found.length === 0) return []
+  const message =
+    `names with letters beyond ASCII: ${listed(found.map(({ name }) => quoted(name)))}: some ` +
+    'generators of clients fail on them; rename them: columns: {NAME: {name: other_name}}'
+  return [finding('name_not_ascii', message)]
 }
 
 function widenedFloats(columns: readonly Column[], layouts: readonly Layout[]): readonly Finding[] {

@@ -22,6 +22,7 @@ export function valueFindings(
     ...roundedFindings(facts),
     ...notFiniteFindings(facts),
     ...(keys ? keyFindings(version, keys) : []),
+    ...wideFindings(facts),
     ...zonelessFindings(version),
     ...emptyFindings(facts),
     ...(deep ? constantFindings(facts) : []),
@@ -39,6 +40,19 @@ function roundedFindings(facts: readonly Fact[]): readonly Finding[] {
     `numbers beyond what a double holds in ${listed(found)}: JavaScript, Excel and others round ` +
     'them; serve them as text: columns: {NAME: {json: string}}'
   return [finding('rounded_by_readers', message)]
+}
+
+/** No value of today is rounded, but the type holds values that are. */
+function wideFindings(facts: readonly Fact[]): readonly Finding[] {
+  const found = facts.flatMap(([column, { rounded }]) => {
+    const isWide = column.type.kind === 'decimal' && column.type.width > 15
+    return isWide && !rounded && !column.asText ? [column] : []
+  })
+  if (found.length === 0) return []
+  const message =
+    `decimals of more than 15 digits in ${namesOf(found)}: readers may round later values; ` +
+    'serve them as text: columns: {NAME: {json: string}}'
+  return [finding('decimal_wide', message)]
 }
 
 function notFiniteFindings(facts: readonly Fact[]): readonly Finding[] {

@@ -15,7 +15,7 @@ const key = '    key: id\n'
 
 await t.test('consistent files with exact values have no findings', async (t) => {
   const select = (from: number) =>
-    `SELECT i AS id, CAST(i AS DOUBLE) AS x, i * 1.25 AS price, DATE '2024-01-02' AS day,
+    `SELECT i AS id, CAST(i AS DOUBLE) AS x, CAST(i * 1.25 AS DECIMAL(15,2)) AS price, DATE '2024-01-02' AS day,
        TIMESTAMPTZ '2024-01-02 03:04:05Z' AS seen, 9007199254740991 AS most, '007' AS code
      FROM range(${from}, ${from + 5}) t(i)`
   const cli = await buildThings(
@@ -69,7 +69,11 @@ await t.test('numbers that readers round are found in footers and counted by --d
   }
   const entry = `${key}    columns: {text: {json: string}, hidden: {hidden: true}}\n`
   const { rounded_by_readers: rounded, ...others } = await findingsOf(t, files, { entry })
-  t.same(others, {})
+  t.same(others, {
+    decimal_wide:
+      'decimals of more than 15 digits in "round": readers may round later values; ' +
+      'serve them as text: columns: {NAME: {json: string}}',
+  })
   t.match(
     rounded,
     'in "big" (such as 9007199254740993) and "amount" (such as 123456789012.3456): JavaScript, ' +
@@ -182,6 +186,25 @@ await t.test('a column with the name of a parameter of aggregates is named', asy
       '"group" and "measures": also parameters of aggregates and top; ' +
       'as filters there they are reached by POST and MCP',
   })
+})
+
+await t.test('names that some generators of clients fail on are warned of', async (t) => {
+  const files = { 'a.parquet': 'SELECT 1 AS id, 2 AS "год", 3 AS "two words", 4 AS "ИНН"' }
+  const entry = `${key}    columns: {ИНН: {name: inn}}\n`
+  const cli = await buildThings(t, files, { entry })
+  t.match(await checksOf(cli), [
+    {
+      status: 'warning',
+      findings: [
+        {
+          code: 'name_not_ascii',
+          message:
+            'names with letters beyond ASCII: "год": some generators of clients fail on them; ' +
+            'rename them: columns: {NAME: {name: other_name}}',
+        },
+      ],
+    },
+  ])
 })
 
 await t.test('refusals that a new name fixes have their own codes', async (t) => {
