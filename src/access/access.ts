@@ -35,13 +35,7 @@ export function authorize(
 ): Access {
   const dataset = catalog.datasets.get(name)
   const grant = grantOf(principal, dataset, name)
-  if (!dataset || !grant) {
-    throw new ServiceError(
-      'not_found',
-      'There is no dataset of this name for this token. ' +
-        'GET /v1/ lists the datasets that this token can read.',
-    )
-  }
+  if (!dataset || !grant) throw noSuchDataset()
   onGrant?.()
   if (!dataset.version) {
     throw new ServiceError(
@@ -53,6 +47,15 @@ export function authorize(
     )
   }
   return accessTo(dataset, dataset.version, grant.plan, dataset.demo)
+}
+
+/** One text for a dataset that is missing and for one that this caller may not see. */
+export function noSuchDataset(): ServiceError {
+  return new ServiceError(
+    'not_found',
+    'There is no dataset of this name for this token. ' +
+      'GET /v1/ lists the datasets that this token can read.',
+  )
 }
 
 /**

@@ -2,7 +2,6 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Catalog } from '../catalog.js'
 import type { LiveCatalog, Serving } from '../catalog/live/live-catalog.js'
 import type { Clock } from '../clock.js'
-import { rootPath } from '../config.js'
 import type { Config } from '../config.js'
 import { isReportProof, writeReport } from '../control/server-report.js'
 import type { Engine } from '../engine/engine.js'
@@ -63,7 +62,6 @@ const answerMs = 1000
 /** The HTTP server with REST, MCP and the portal. It does not listen yet. */
 export function openServer(parts: ServerParts): FastifyInstance {
   const { config, cleanup, service, live, engine, logger, clock, random } = parts
-  const root = rootPath(config.publicUrl)
   const portal: Omit<PortalParts, 'contextOf' | 'readBody'> = {
     shop: parts.shop,
     service,
@@ -71,7 +69,7 @@ export function openServer(parts: ServerParts): FastifyInstance {
     admitVisitor: service.admitAnonymous,
     firstPath: (dataset) => firstPath(live.serving, dataset),
     reference: service.reference,
-    openApi: (datasets) => openApiDocument(datasets, root),
+    openApi: (datasets) => openApiDocument(datasets, config.publicUrl ?? '/'),
     assets: readAssets(parts.portalFolder ?? null),
     publicUrl: config.publicUrl,
   }
@@ -82,7 +80,7 @@ export function openServer(parts: ServerParts): FastifyInstance {
     random,
     trustProxy: config.trustProxy,
     corsOrigins: config.corsOrigins,
-    root,
+    publicUrl: config.publicUrl,
     doors: [
       ...signInDoors(parts, portal),
       mcpDoor(parts),

@@ -31,8 +31,8 @@ export interface ServerParts extends RouteParts {
   readonly isStopping: () => boolean
   /** Other doors on the same listener. */
   readonly doors: readonly Door[]
-  /** The prefix of every path behind a proxy; none if omitted. */
-  readonly root?: string
+  /** The address of the service that users see; that of each request if omitted or null. */
+  readonly publicUrl?: string | null
   /** Shows a mistake to a browser; false leaves the answer to this server. */
   readonly sendProblemPage?: SendProblemPage
 }

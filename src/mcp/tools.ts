@@ -166,8 +166,8 @@ const annotations = {
 
 /**
  * A schema as JSON, without the keys that only TypeBox reads. `required` also has the keys for
- * which a later stage has the better error. Some clients know neither `const` nor a refusal of
- * other members, which is checked all the same.
+ * which a later stage has the better error. Some clients know neither `const` nor formats of
+ * numbers nor a refusal of other members, which is checked all the same.
  */
 function plain(
   schema: Type.TObject,
@@ -175,6 +175,7 @@ function plain(
 ): Tool['inputSchema'] {
   const text = JSON.stringify({ ...schema, required }, (key, value: unknown) => {
     if (key === 'additionalProperties' && value === false) return undefined
+    if (key === 'format' && typeof value === 'string') return undefined
     if (typeof value !== 'object' || value === null || !('const' in value)) return value
     const { const: only, ...others } = value
     return { ...others, enum: [only] }

@@ -5,7 +5,10 @@ export function nullable<T extends Type.TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }
 
-const count = Type.Integer({ minimum: 0 })
+/** Generated clients read integers without a format as 32 bits, and numbers as single precision. */
+const count = Type.Integer({ minimum: 0, format: 'int64' })
+const small = Type.Integer({ minimum: 0, format: 'int32' })
+const number = { format: 'double' }
 const text = Type.String()
 
 const names = { name: text, title: text, description: nullable(text) }
@@ -15,7 +18,7 @@ const vintage = { version: text, as_of: nullable(text), updated_at: text, scope:
 export const DatasetSummarySchema = Type.Object({
   ...names,
   rows: count,
-  columns: count,
+  columns: small,
   ...vintage,
 })
 
@@ -28,13 +31,13 @@ export const datasetHead = {
   ...vintage,
   rows: count,
   require_filter: Type.Boolean(),
-  limit: Type.Object({ default: count, max: count }),
+  limit: Type.Object({ default: small, max: small }),
 }
 
 /** The fields of every column description. */
 export const columnHead = { name: text, type: text, nullable: Type.Boolean() }
 
-const share = Type.Number({ minimum: 0, maximum: 1 })
+const share = Type.Number({ minimum: 0, maximum: 1, ...number })
 
 /** What `facts=true` adds to a column; which fields there are depends on its values. */
 const columnFacts = {
@@ -47,7 +50,7 @@ const columnFacts = {
   ),
   histogram: Type.Optional(
     Type.Object({
-      edges: Type.Array(Type.Union([Type.Number(), text])),
+      edges: Type.Array(Type.Union([Type.Number(number), text])),
       shares: Type.Array(share),
     }),
   ),
@@ -64,14 +67,14 @@ export const DatasetSchema = Type.Object({
       description: nullable(text),
       operators: Type.Array(text),
       levels: Type.Optional(Type.Record(Type.String(), text)),
-      labels: Type.Optional(Type.Literal(true)),
+      labels: Type.Optional(Type.Boolean()),
       ...columnFacts,
     }),
   ),
   examples: Type.Array(text),
   aggregates: nullable(
     Type.Object({
-      rows_per_group: count,
+      rows_per_group: small,
       functions: Type.Array(
         Type.Object({ type: text, measures: Type.Array(text), group: Type.Array(text) }),
       ),
@@ -92,13 +95,13 @@ const budget = { limit: count, used: count, remaining: count }
 export const AccountSchema = Type.Object({
   subscription: text,
   expires_at: nullable(text),
-  rate_limit: Type.Object({ per_minute: count, remaining: count, reset: count }),
+  rate_limit: Type.Object({ per_minute: small, remaining: small, reset: small }),
   global: nullable(Type.Object({ ...budget, resets_at: text })),
   datasets: Type.Array(
     Type.Object({
       name: text,
       plan: text,
-      history: Type.Union([Type.Integer(), Type.Literal('all')]),
+      history: Type.Union([small, Type.String({ description: 'all' })]),
       rows: Type.Object({
         limit: nullable(count),
         used: nullable(count),

@@ -24,11 +24,6 @@ async function isClean(t: Test, document: Document, name: string): Promise<void>
 await t.test('the document is OpenAPI 3.1 that Spectral has nothing to say of', async (t) => {
   const shipped = await readDocument(await startShipped(t))
   t.match(shipped.openapi, /^3\.1\./)
-  t.same(
-    shipped.servers.map(({ url }) => url),
-    ['/'],
-    'right behind any proxy',
-  )
   await isClean(t, shipped, 'the shipped datasets')
 })
 
@@ -61,17 +56,21 @@ async function examplesWork(t: Test, world: World, token: string, name: string):
   const document = await readDocument(world, token)
   const path = `/v1/${name}`
   const parameters = parametersOf(document, path)
-  let asked = 0
+  const asked = new Set<string>()
+  const seen = new Set<unknown>()
   for (const { name: column, schema, example = [] } of parameters.values()) {
-    for (const texts of [...(schema.examples ?? []), example]) {
+    const type = schema.items?.['$ref'] === undefined ? {} : resolved(document, schema.items)
+    const ofType = seen.has(type) ? [] : ((type['examples'] ?? []) as readonly string[])
+    seen.add(type)
+    for (const texts of [...(schema.examples ?? []), example, ...ofType.map((text) => [text])]) {
       const query = texts.map((text) => `${encodeURIComponent(column)}=${encodeURIComponent(text)}`)
       if (query.length === 0) continue
       const { status, text } = await world.get(`${path}?${query.join('&')}`, token)
       t.equal(status, 200, `${query.join('&')} ${text.slice(0, 200)}`)
-      asked++
+      asked.add(`${column} ${texts.join()}`)
     }
   }
-  t.ok(asked > parameters.size, 'each column has examples')
+  t.ok(asked.size > parameters.size, 'each column has an example, each type one of each operator')
   const body = document.paths[`${path}/query`]?.['post']?.requestBody?.content['application/json']
   const questions = Object.values(body?.examples ?? {})
   t.equal(questions.length, 1)
@@ -135,7 +134,7 @@ await t.test('columns are parameters with type, unit, description and operators'
   t.match(parameters.get('limit')?.schema, { minimum: 1, maximum: 1000, default: 100 })
   const revenue = parameters.get('2110')
   t.match(revenue?.description, /Revenue; unit: thousand RUB; integer, may be empty/)
-  t.match(revenue, { style: 'form', explode: true, schema: { type: 'array' } })
+  t.match(revenue, { schema: { type: 'array', maxItems: 50, examples: [['eq.2024']] } })
   const filter = new RegExp(String(resolved(document, revenue?.schema.items ?? {})['pattern']))
   for (const right of ['eq.1', 'gte.-1.5', 'in.1,2', 'in."1",2', 'is_null']) t.match(right, filter)
   for (const wrong of ['1', 'eq', 'eq.', 'eq.one', 'like.1*', 'in.', 'is_null.1', 'gt.1,2']) {
@@ -154,6 +153,6 @@ await t.test('a row is as its schema says, for a value of every type', async (t)
   const { body } = await world.get('/v1/typed?limit=50', token)
   t.equal(body.data.length, 6)
   for (const each of body.data) t.same(row.Errors(each)[1], [], JSON.stringify(each))
-  t.notOk(row.Check({ unknown: 1 }))
+  t.ok(row.Check({ unknown: 1 }), 'a later version may have more members')
   t.notOk(row.Check({ int: '1' }))
 })

@@ -29,7 +29,7 @@ export interface Parameter {
   readonly example?: readonly string[]
   readonly schema: Json & {
     readonly examples?: readonly (readonly string[])[]
-    readonly items: Json
+    readonly items?: Json
   }
 }
 

@@ -14,7 +14,7 @@ import {
   measuresMax,
 } from '../../query/summary/raw-summary.js'
 import type { ReferenceDataset } from '../../service/reference.js'
-import { refTo } from './json.js'
+import { int32, int64, refTo } from './json.js'
 import type { Json } from './json.js'
 
 const text = { type: 'string' }
@@ -48,7 +48,7 @@ const lists = {
 } as const
 
 const limit = {
-  type: 'integer',
+  ...int32,
   minimum: 1,
   maximum: groupsLimit.max,
   default: groupsLimit.usual,
@@ -163,15 +163,15 @@ export const groupsSchema: Json = {
       type: 'array',
       items: { type: 'object', description: 'Keys as written in the request, or as renamed.' },
     },
-    groups: { type: 'integer', minimum: 0, description: 'All groups that meet `having`.' },
+    groups: { ...int64, minimum: 0, description: 'All groups that meet `having`.' },
     rows: {
+      ...int64,
       type: ['integer', 'null'],
       minimum: 0,
       description: 'Rows that meet the filters; null if there is no group.',
     },
     truncated: { type: 'boolean', description: 'The limit left groups out.' },
   },
-  additionalProperties: false,
 }
 
 /** The functions as a table in Markdown. */

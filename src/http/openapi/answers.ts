@@ -1,8 +1,8 @@
 import { errorCodes, errorMeaning, errorStatus } from '../../errors.js'
 import type { ErrorCode } from '../../errors.js'
-import type { pageFormats } from '../../query/page-format.js'
+import { pageFormats } from '../../query/page-format.js'
 import { mediaTypes } from '../page-formats.js'
-import { refTo } from './json.js'
+import { int32, int64, refTo } from './json.js'
 import type { Json } from './json.js'
 
 /** The one shape of every error. */
@@ -10,13 +10,17 @@ export const errorSchema: Json = {
   type: 'object',
   required: ['error', 'detail'],
   properties: {
-    error: { type: 'string', enum: errorCodes },
+    error: {
+      type: 'string',
+      description: 'The code to decide by. Later versions may add codes.',
+      'x-extensible-enum': errorCodes,
+    },
     detail: { type: 'string', description: 'What is wrong and what to do.' },
   },
-  additionalProperties: false,
 }
 
-const count = { type: 'integer', minimum: 0 }
+const rows = { ...int64, minimum: 0 }
+const count = { ...int32, minimum: 0 }
 const text = { type: 'string' }
 
 /** The headers of answers, by name. */
@@ -27,12 +31,12 @@ export const headers: Readonly<Record<string, Json>> = {
   'X-RateLimit-Reset': { description: 'Seconds until the minute ends.', schema: count },
   'X-Quota-Rows-Limit': {
     description: 'Rows a month; left out where they are not counted.',
-    schema: count,
+    schema: rows,
   },
-  'X-Quota-Rows-Remaining': { description: 'Rows left in this month.', schema: count },
+  'X-Quota-Rows-Remaining': { description: 'Rows left in this month.', schema: rows },
   'X-Quota-Scope': {
-    description: 'The quota that is nearer to its end: of the dataset, or over all.',
-    schema: { type: 'string', enum: ['resource', 'global'] },
+    description: 'The quota nearer to its end: `resource` of the dataset, or `global` over all.',
+    schema: text,
   },
   ETag: { description: 'For `If-None-Match`; a page that a quota cut has none.', schema: text },
   'Last-Modified': { description: 'When the newest file was written.', schema: text },
@@ -62,10 +66,10 @@ export const headers: Readonly<Record<string, Json>> = {
   },
   'X-Rows-Charged': {
     description: 'What this answer cost; left out where rows are not counted.',
-    schema: count,
+    schema: rows,
   },
-  'X-Groups': { description: '`groups`, in formats with no room for it.', schema: count },
-  'X-Rows-Met': { description: '`rows`, in formats with no room for it.', schema: count },
+  'X-Groups': { description: '`groups`, in formats with no room for it.', schema: rows },
+  'X-Rows-Met': { description: '`rows`, in formats with no room for it.', schema: rows },
   'X-Truncated': {
     description: 'Whether more follows that is not sent, where the body does not say it.',
     schema: { type: 'boolean' },
@@ -125,6 +129,9 @@ export function jsonAnswer(description: string, schema: string, names: readonly 
     content: { 'application/json': { schema: refTo('schemas', schema) } },
   }
 }
+
+/** Formats of an answer that comes as a whole; generators take the other one for a stream. */
+export const wholeFormats = pageFormats.filter((format) => format !== 'ndjson')
 
 /** Data in these formats. `schema` is that of JSON. Without types, clients would lose that type. */
 export function dataAnswer(

@@ -1,4 +1,4 @@
-import { exportFormats, pageFormats } from '../../query/page-format.js'
+import { exportFormats } from '../../query/page-format.js'
 import type { ReferenceDataset } from '../../service/reference.js'
 import { aggregateNames, aggregateRefs, summaryExample } from './aggregates.js'
 import {
@@ -9,6 +9,7 @@ import {
   quotas,
   readErrors,
   tokenErrors,
+  wholeFormats,
 } from './answers.js'
 import { refTo } from './json.js'
 import type { Json } from './json.js'
@@ -101,7 +102,7 @@ function queryOperation(dataset: ReferenceDataset): Json {
 
 function topOperation(dataset: ReferenceDataset): Json {
   const { name } = dataset
-  const rows = dataAnswer('The rows.', pageFormats, `${name}.Page`, topHeaders)
+  const rows = dataAnswer('The rows.', wholeFormats, `${name}.Page`, topHeaders)
   return {
     description:
       'The rows with the smallest values of a column, or with `-` the largest. Rows without a ' +
@@ -152,7 +153,7 @@ function summaryOperation(dataset: ReferenceDataset): Json {
   }
 }
 
-const groupsAnswer = dataAnswer('The groups.', pageFormats, 'Groups', groupHeaders)
+const groupsAnswer = dataAnswer('The groups.', wholeFormats, 'Groups', groupHeaders)
 
 function schemaOperation(): Json {
   return {
@@ -179,7 +180,8 @@ function exportOperation(dataset: ReferenceDataset): Json {
     description:
       'Every row that the filters find, page by page from one version, charged as it goes. In ' +
       'NDJSON a line `{"cursor"}` follows each page, to resume from, and the last line is ' +
-      '`{"complete": true, "rows", "version"}`; CSV is whole when the trailer `X-Rows` arrives.',
+      '`{"complete": true, "rows", "version"}`; CSV is whole when the trailer `X-Rows` arrives. ' +
+      'Read it as a stream, line by line.',
     parameters: [
       refTo('parameters', `${name}.select`),
       refTo('parameters', 'cursor'),
@@ -196,5 +198,5 @@ function exportOperation(dataset: ReferenceDataset): Json {
 }
 
 function pageAnswer(name: string): Json {
-  return dataAnswer('The page.', pageFormats, `${name}.Page`, pageHeaders)
+  return dataAnswer('The page.', wholeFormats, `${name}.Page`, pageHeaders)
 }

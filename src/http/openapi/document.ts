@@ -1,5 +1,4 @@
 import { operatorNames, operators } from '../../columns/operators.js'
-import { pageFormats } from '../../query/page-format.js'
 import { recordOf } from '../../registry/shape.js'
 import {
   AccountSchema,
@@ -9,7 +8,7 @@ import {
   StatusSchema,
 } from '../../service/answer-schemas.js'
 import type { ReferenceDataset } from '../../service/reference.js'
-import { errorAnswers, errorSchema, headerRefs, headers } from './answers.js'
+import { errorAnswers, errorSchema, headerRefs, headers, wholeFormats } from './answers.js'
 import {
   aggregateParameters,
   functionTable,
@@ -26,8 +25,8 @@ import { filtersSchema, questionSchema } from './question-body.js'
 import { rowSchema } from './rows.js'
 import { servicePaths, serviceTag } from './service-paths.js'
 
-/** The REST interface to these datasets as OpenAPI 3.1; `root` precedes each path. */
-export function openApiDocument(datasets: readonly ReferenceDataset[], root: string): Json {
+/** The REST interface to these datasets as OpenAPI 3.1, at the address `url`. */
+export function openApiDocument(datasets: readonly ReferenceDataset[], url: string): Json {
   const paths = withHead(Object.assign({}, ...datasets.map(datasetPaths), servicePaths()))
   return {
     openapi: '3.1.0',
@@ -37,7 +36,7 @@ export function openApiDocument(datasets: readonly ReferenceDataset[], root: str
       description: introduction(),
       contact: { name: 'The operator of this server' },
     },
-    servers: [{ url: root || '/', description: 'The server that this document came from' }],
+    servers: [{ url, description: 'The server that this document came from' }],
     security: [{ token: [] }],
     tags: [...datasets.map(datasetTag), { name: serviceTag, description: 'Token and server.' }],
     paths,
@@ -69,14 +68,19 @@ function withHead(paths: Readonly<Record<string, Json>>): Readonly<Record<string
   )
 }
 
-function headOf({ operationId, summary, responses, ...rest }: Json): Json {
+/** Without the filters, which would double what is generated from the document. */
+function headOf({ operationId, summary, parameters = [], responses, ...rest }: Json): Json {
   const { 200: ok, ...others } = recordOf(responses)
   const { content, ...head } = recordOf(ok)
+  const all = parameters as readonly Json[]
+  const kept = all.filter(({ $ref }) => !String($ref).includes('.filter.'))
+  const more = kept.length < all.length ? ' It takes the filters of GET too.' : ''
   return {
     ...rest,
     operationId: `${String(operationId)}_head`,
     summary: `${String(summary)}: headers only`,
-    description: 'Checks the request and answers without a body; reads and charges no row.',
+    description: `Checks the request and answers without a body; reads and charges no row.${more}`,
+    ...(kept.length > 0 && { parameters: kept }),
     responses: { 200: head, ...others },
   }
 }
@@ -115,17 +119,20 @@ function datasetTag({ name, title, description, source }: ReferenceDataset): Jso
 
 function schemas(datasets: readonly ReferenceDataset[]): Json {
   const columns = datasets.flatMap((dataset) => dataset.columns)
-  const types = new Set(columns.map(({ rules }) => rules.shown))
+  // The first column of a type gives its example.
+  const examples = new Map(columns.reverse().map(({ rules }) => [rules.shown, rules.example]))
   return {
     ...Object.assign({}, ...datasets.map(datasetSchemas)),
-    ...Object.fromEntries([...types].map((type) => [filterSchemaName(type), filterSchema(type)])),
+    ...Object.fromEntries(
+      [...examples].map(([type, example]) => [filterSchemaName(type), filterSchema(type, example)]),
+    ),
     DatasetList: DatasetListSchema,
     Dataset: DatasetSchema,
     Account: AccountSchema,
     Status: StatusSchema,
     Ready: ReadySchema,
     Groups: groupsSchema,
-    Format: { type: 'string', enum: pageFormats, default: 'json' },
+    Format: { type: 'string', enum: wholeFormats, default: 'json' },
     Document: { type: 'object', required: ['openapi', 'info', 'paths'] },
     Error: errorSchema,
   }
@@ -146,7 +153,6 @@ function datasetSchemas(dataset: ReferenceDataset): Json {
         data: { type: 'array', items: refTo('schemas', `${name}.Row`) },
         next_cursor: { type: ['string', 'null'], description: 'Null on the last page.' },
       },
-      additionalProperties: false,
     },
   }
 }

@@ -34,13 +34,17 @@ export function filterSchemaName(type: ShownType): string {
   return `${type}.Filter`
 }
 
-/** The schema of `column=operator.value`: a string with one of the type's operators. */
-export function filterSchema(type: ShownType): Json {
+/**
+ * The schema of `column=operator.value`: a string with one of the type's operators. `value` is one
+ * that a filter on some column of the type has.
+ */
+export function filterSchema(type: ShownType, value: string): Json {
   const names = typeOperators[type]
   const lines = names.map((name) => `- \`${writtenFilter(name)}\`: ${operators[name].meaning}`)
   return {
     type: 'string',
     description: [`A filter on a column of type ${type}:`, '', ...lines].join('\n'),
+    examples: names.map((name) => written(name, value)),
     pattern: `^(?:${valueForms.flatMap((form) => alternative(type, form)).join('|')})$`,
   }
 }
@@ -90,9 +94,14 @@ export function writtenFilter(name: Operator): string {
   return `${name}${forms[operators[name].form]}`
 }
 
-/** One filter per operator of the column, with a value that the column has or could have. */
-export function filterExamples(column: Column, value: string): readonly string[] {
-  return columnOperators(column).map((name) => `${name}${exampleValue(name, value)}`)
+/** A filter with the first operator of the column and a value that it has or could have. */
+export function filterExample(column: Column, value: string): string {
+  const [name = 'not_null'] = columnOperators(column)
+  return written(name, value)
+}
+
+function written(name: Operator, value: string): string {
+  return `${name}${exampleValue(name, value)}`
 }
 
 function exampleValue(name: Operator, value: string): string {

@@ -8,3 +8,8 @@ export function refTo(
 ): Json {
   return { $ref: `#/components/${kind}/${name}` }
 }
+
+/** Without a format, generated clients read integers as 32 bits and numbers as single precision. */
+export const int32: Json = { type: 'integer', format: 'int32' }
+export const int64: Json = { type: 'integer', format: 'int64' }
+export const double: Json = { type: 'number', format: 'double' }

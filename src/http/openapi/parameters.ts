@@ -1,11 +1,11 @@
 import type { Column } from '../../columns/column.js'
-import { columnOperators } from '../../columns/column.js'
-import { exportFormats, pageFormats } from '../../query/page-format.js'
+import { exportFormats } from '../../query/page-format.js'
 import { filtersMax } from '../../query/raw-question.js'
 import { listElement } from '../../query/write-url.js'
 import type { ReferenceDataset } from '../../service/reference.js'
-import { filterExamples, filterSchemaName } from './filters.js'
-import { refTo } from './json.js'
+import { wholeFormats } from './answers.js'
+import { filterExample, filterSchemaName } from './filters.js'
+import { int32, refTo } from './json.js'
 import type { Json } from './json.js'
 
 /** Parameters that are the same on every path. */
@@ -21,8 +21,10 @@ export const sharedParameters: Readonly<Record<string, Json>> = {
   format: {
     name: 'format',
     in: 'query',
-    description: 'The format of the page; it goes before the header `Accept`.',
-    schema: { type: 'string', enum: pageFormats, default: 'json' },
+    description:
+      'The format of the page; it goes before the header `Accept`. `ndjson`, one object a line, ' +
+      'is a format too: generators take it for a stream, which is what the export is.',
+    schema: { type: 'string', enum: wholeFormats, default: 'json' },
   },
   excel: {
     name: 'excel',
@@ -52,6 +54,14 @@ export const sharedParameters: Readonly<Record<string, Json>> = {
     description: 'The format of the export; it goes before the header `Accept`.',
     schema: { type: 'string', enum: exportFormats, default: 'ndjson' },
   },
+  datasets: {
+    name: 'dataset',
+    in: 'query',
+    description: 'Only these datasets; all of them when left out.',
+    style: 'form',
+    explode: false,
+    schema: { type: 'array', items: { type: 'string' }, minItems: 1 },
+  },
   'If-None-Match': {
     name: 'If-None-Match',
     in: 'header',
@@ -70,7 +80,7 @@ export function datasetParameters(dataset: ReferenceDataset): Readonly<Record<st
       name: 'limit',
       in: 'query',
       description: `Rows of the page: 1 to ${limit.max}, ${limit.default} when left out.`,
-      schema: { type: 'integer', minimum: 1, maximum: limit.max, default: limit.default },
+      schema: { ...int32, minimum: 1, maximum: limit.max, default: limit.default },
     },
     ...Object.fromEntries(
       columns.map((column) => {
@@ -117,27 +127,24 @@ function filterName(dataset: string, { name }: Column): string {
 /** Viewers prefill a parameter's example, so only one filter has one: a filter that finds rows. */
 function filterParameter(column: Column, value: string, isFilledIn: boolean): Json {
   const { name, rules } = column
-  const examples = filterExamples(column, value)
+  const example = [filterExample(column, value)]
   return {
     name,
     in: 'query',
-    description: filterDescription(column, examples[0] ?? ''),
-    style: 'form',
-    explode: true,
+    description: filterDescription(column),
+    // Written as `form` and exploded, the defaults: `year=gte.2020&year=lte.2022`.
     schema: {
       type: 'array',
       items: refTo('schemas', filterSchemaName(rules.shown)),
       maxItems: filtersMax,
-      examples: examples.map((example) => [example]),
+      examples: [example],
     },
-    ...(isFilledIn && { example: examples.slice(0, 1) }),
+    ...(isFilledIn && { example }),
   }
 }
 
-function filterDescription(column: Column, example: string): string {
-  const { description, unit, rules, nullable } = column
+function filterDescription({ description, unit, rules, nullable }: Column): string {
   const type = `${rules.shown}${nullable ? ', may be empty' : ''}`
   const words = [description, unit === null ? null : `unit: ${unit}`, type]
-  const operators = columnOperators(column).join(' ')
-  return `${words.filter((word) => word !== null).join('; ')}. \`${example}\` (${operators})`
+  return words.filter((word) => word !== null).join('; ')
 }

@@ -5,7 +5,7 @@ import { filtersMax, listValuesMax } from '../../query/raw-question.js'
 import { firstColumns } from '../../catalog/first-columns.js'
 import type { ReferenceDataset } from '../../service/reference.js'
 import { operatorsWith, valuePatterns } from './filters.js'
-import { refTo } from './json.js'
+import { double, int32, refTo } from './json.js'
 import type { Json } from './json.js'
 
 /** The filters of a question as JSON: columns with their operators and values. */
@@ -32,7 +32,7 @@ export function questionSchema({ name, limit }: ReferenceDataset): Json {
       },
       // With a default, generated types would require the key.
       limit: {
-        type: 'integer',
+        ...int32,
         minimum: 1,
         maximum: limit.max,
         description: `Rows of the page; ${limit.default} when left out.`,
@@ -70,7 +70,7 @@ function scalarSchema(type: ShownType): Json {
   switch (type) {
     case 'integer':
     case 'number':
-      return { anyOf: [text, { type: 'number' }] }
+      return { anyOf: [text, double] }
     case 'boolean':
       return { anyOf: [text, { type: 'boolean' }] }
     case 'string':

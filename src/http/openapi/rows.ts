@@ -1,47 +1,55 @@
 import type { Column } from '../../columns/column.js'
+import type { ScalarName } from '../../columns/data-type.js'
+import { double, int32, int64 } from './json.js'
 import type { Json } from './json.js'
 
-/** The schema of a JSON row; no key is required, because `select` chooses the columns. */
+/**
+ * The schema of a JSON row; no key is required, because `select` chooses the columns. Like every
+ * answer it may have more members in a later version.
+ */
 export function rowSchema(columns: readonly Column[]): Json {
   return {
     type: 'object',
     properties: Object.fromEntries(
       columns.map((column) => [column.name, { ...cellSchema(column), ...described(column) }]),
     ),
-    additionalProperties: false,
   }
 }
 
-/** Integers beyond the precision of JSON readers, served as strings. */
-const textIntegers: readonly string[] = ['HUGEINT', 'UBIGINT', 'UHUGEINT']
+const text: Json = { type: 'string' }
+
+/** What a JSON cell of each storage type is; others are texts. */
+const scalarSchemas: Readonly<Partial<Record<ScalarName, Json>>> = {
+  BOOLEAN: { type: 'boolean' },
+  TINYINT: int32,
+  SMALLINT: int32,
+  INTEGER: int32,
+  BIGINT: int64,
+  UTINYINT: int32,
+  USMALLINT: int32,
+  UINTEGER: int64,
+  FLOAT: { type: 'number', format: 'float' },
+  DOUBLE: double,
+  UUID: { type: 'string', format: 'uuid' },
+  DATE: { type: 'string', format: 'date' },
+  // Timestamps without a zone are not RFC 3339.
+  TIMESTAMPTZ: { type: 'string', format: 'date-time' },
+  BLOB: { type: 'string', contentEncoding: 'base64' },
+  VARIANT: {},
+  JSON: {},
+}
+
+function typeSchema({ type, asText, rules }: Column): Json {
+  if (asText) return text
+  if (type.kind === 'decimal') return double
+  if (type.kind === 'scalar') return scalarSchemas[type.name] ?? text
+  return rules.shown === 'json' ? {} : text
+}
 
 function cellSchema(column: Column): Json {
-  const { type, rules, asText } = column
-  const mayBeNull = column.nullable || isNullServed(column)
-  const typed = (name: string, more: Json = {}): Json => ({
-    type: mayBeNull ? [name, 'null'] : name,
-    ...more,
-  })
-  if (asText) return typed('string')
-  const scalar = type.kind === 'scalar' ? type.name : null
-  switch (rules.shown) {
-    case 'integer':
-      return typed(scalar !== null && textIntegers.includes(scalar) ? 'string' : 'integer')
-    case 'number':
-    case 'boolean':
-      return typed(rules.shown)
-    case 'date':
-      return typed('string', { format: 'date' })
-    case 'timestamp':
-      return typed('string', scalar === 'TIMESTAMPTZ' ? { format: 'date-time' } : {})
-    case 'binary':
-      return typed('string', { contentEncoding: 'base64' })
-    case 'string':
-    case 'time':
-      return typed('string')
-    case 'json':
-      return {}
-  }
+  const schema = typeSchema(column)
+  const mayBeNull = schema['type'] !== undefined && (column.nullable || isNullServed(column))
+  return mayBeNull ? { ...schema, type: [schema['type'], 'null'] } : schema
 }
 
 /** JSON has no NaN and no infinities: they are served as null. */
@@ -49,9 +57,16 @@ function isNullServed({ rules: { domain } }: Column): boolean {
   return domain.kind === 'float' || (domain.kind === 'grid' && domain.infinities)
 }
 
-function described({ description, unit }: Column): Json {
+function described(column: Column): Json {
+  const rounded = isRounded(column) ? 'exact with `json: string`' : null
+  const words = [column.description, rounded].filter((each) => each !== null)
   return {
-    ...(description !== null && { description }),
-    ...(unit !== null && { 'x-unit': unit }),
+    ...(words.length > 0 && { description: words.join('; ') }),
+    ...(column.unit !== null && { 'x-unit': column.unit }),
   }
+}
+
+/** A double holds 15 digits of every decimal number. */
+function isRounded({ type, asText }: Column): boolean {
+  return type.kind === 'decimal' && type.width > 15 && !asText
 }

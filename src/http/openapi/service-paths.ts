@@ -54,9 +54,10 @@ function documentPath(): Json {
     'With a token: its datasets. Without: the datasets that are listed for everyone.',
     {
       security: [{}, { token: [] }],
-      parameters: [refTo('parameters', 'If-None-Match')],
+      parameters: ['datasets', 'If-None-Match'].map((name) => refTo('parameters', name)),
       responses: answers({ 200: document, 304: refTo('responses', '304') }, [
         ...tokenErrors,
+        'not_found',
         ...readErrors,
       ]),
     },

@@ -23,6 +23,6 @@ function queryOf(parameter: Part): readonly string[] {
   const name = encodeForUrl(textAt(parameter, 'name'))
   if (!Array.isArray(example)) return [`${name}=${encodeForUrl(String(example))}`]
   const values = example.map(String)
-  const texts = explode === true ? values.map(encodeForUrl) : [encodeList(values)]
+  const texts = explode !== false ? values.map(encodeForUrl) : [encodeList(values)]
   return texts.map((text) => `${name}=${text}`)
 }

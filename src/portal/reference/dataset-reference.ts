@@ -37,7 +37,7 @@ export function datasetReference(
       </div>
       <p>
         ${listed ? html`<a href="${link(`/datasets/${name}`)}">${words.open}</a> · ` : null}
-        <a href="${root}/openapi.json">${words.filesLink}</a>
+        <a href="${root}/openapi.json?dataset=${name}">${words.filesLink}</a>
       </p>
       <div id="reference-token"></div>
       ${sectionsWithContents([
