@@ -3,7 +3,18 @@ import neostandard from 'neostandard'
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['dist/', 'var/', '.tap/', '.test/', '.venv/', '.venv-bench/', '.checks/'] },
+  {
+    ignores: [
+      'dist/',
+      'var/',
+      '.tap/',
+      '.test/',
+      '.venv/',
+      '.venv-bench/',
+      '.checks/',
+      '.clients/',
+    ],
+  },
   ...neostandard({ ts: true, noStyle: true }),
   {
     files: ['**/*.ts', '**/*.cts'],
