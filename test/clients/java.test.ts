@@ -23,10 +23,27 @@ async function buildClients(document: string): Promise<string> {
 
 /** What a program prints. Until Java 18 the generated client reads the locale's letters. */
 async function runClass(classes: string, name: string, base: string, token: string) {
-  const { stdout } = await run('java', ['-Dfile.encoding=UTF-8', '-cp', classes, name, base], {
-    env: { PATH: process.env['PATH'], DAS_TOKEN: token },
-  })
-  return JSON.parse(stdout) as unknown
+  const { stdout, stderr } = await run(
+    'java',
+    [
+      '-Dfile.encoding=UTF-8',
+      '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+      '-cp',
+      classes,
+      name,
+      base,
+    ],
+    { env: { PATH: process.env['PATH'], DAS_TOKEN: token }, maxBuffer: 2 ** 26 },
+  )
+  return { printed: JSON.parse(stdout) as unknown, log: stderr }
+}
+
+/** The text of an answer and its content as JSON. */
+interface ToolAnswer {
+  readonly described: boolean
+  readonly failed: boolean
+  readonly structured: unknown
+  readonly text: unknown
 }
 
 /** What Java makes of each type. */
@@ -43,5 +60,20 @@ const types = {
 await t.test('openapi-generator', async (t) => {
   const { base, token, document } = await startEverything(t)
   const classes = await buildClients(document)
-  readsAll(t, (await runClass(classes, 'GeneratedClient', base, token)) as ReadByClient, types)
+  const { printed } = await runClass(classes, 'GeneratedClient', base, token)
+  readsAll(t, printed as ReadByClient, types)
+})
+
+await t.test('the MCP client of Java', async (t) => {
+  const { base, token, document } = await startEverything(t)
+  const classes = await buildClients(document)
+  const { printed, log } = await runClass(classes, 'ToolsClient', base, token)
+  const answers = printed as Readonly<Record<string, ToolAnswer>>
+  t.same(log, '', 'no warning')
+  t.same(Object.keys(answers), ['aggregate', 'describe_resource', 'list_resources', 'query', 'top'])
+  for (const [name, { structured, text, ...rest }] of Object.entries(answers)) {
+    t.same(rest, { described: true, failed: false }, name)
+    t.same(structured, text, `${name}: checked by its output schema`)
+  }
+  t.match(answers['aggregate']?.text, { columns: ['count'], rows: 1899 })
 })
