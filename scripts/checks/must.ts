@@ -17,11 +17,11 @@ const steps: readonly Step[] = [
   { name: 'format', line: 'npm run format:check', seconds: 30 },
   { name: 'knip', line: 'npm run knip', seconds: 5 },
   { name: 'coverage', line: 'npm run coverage', seconds: 20, after: ['tests'], turn },
-  { name: 'python', line: 'npm run pretest:clients', seconds: 40 },
+  { name: 'python', line: 'npm run pretest:clients', seconds: 60 },
   {
     name: 'clients',
     line: 'npm test -- test/clients/*.test.ts',
-    seconds: 180,
+    seconds: 240,
     after: ['build', 'python'],
     turn,
   },
