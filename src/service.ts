@@ -6,7 +6,6 @@ import type { Clock } from './clock.js'
 import type { ControlStore } from './control/store/store.js'
 import type { LastUsed } from './control/tokens/last-used.js'
 import type { Engine, Rows, Summarized } from './engine/engine.js'
-import { filterHints } from './query/filter-hints.js'
 import type { SchemaQuestion } from './query/parse-schema-url.js'
 import { isLong } from './query/raw-question.js'
 import { resolveInTurns, resolveQuestion } from './query/resolve-question.js'
@@ -34,6 +33,7 @@ import { Guides } from './service/guides.js'
 import type { DatasetGuide, GuideFailure } from './service/guides.js'
 import { KeptAnswers } from './service/paid/kept-answers.js'
 import type { CacheUse } from './service/paid/kept-answers.js'
+import { answerHead } from './service/page.js'
 import type {
   DataRequest,
   Page,
@@ -51,7 +51,6 @@ import { openPayment } from './service/paid/payment.js'
 import type { Payment, Ready, Resolved } from './service/paid/payment.js'
 import { referenceFor } from './service/reference.js'
 import type { Reference } from './service/reference.js'
-import { scopeOf } from './access/scope.js'
 import { showcaseOf } from './service/showcase.js'
 import type { Language } from './config.js'
 import type { Showcase } from './service/showcase.js'
@@ -188,10 +187,9 @@ async function answerData<Question extends ResolvedRequest, Answer>(
   const reader = enterDataset(caller, request.dataset, clock.now())
   const resolved = await resolve(reader)
   caller.context.observe?.({ kind: 'question', resolved })
-  const { version } = resolved.access
-  const tag = entityTag(cursorKey, version, resolved.access, resolved.key, caller.principal)
-  const hint = filterHints(resolved.filters).join(' ') || null
-  const head = { version, tag, format: resolved.format, scope: scopeOf(resolved.access), hint }
+  const { access, key } = resolved
+  const tag = entityTag(cursorKey, access, key, caller.principal)
+  const head = answerHead(resolved, tag)
   if (matchesTag(request.knownTags, tag)) return { kind: 'unchanged', ...head }
   const payment = openPayment(reader, charges, clock.now)
   if (request.checkOnly) return { kind: 'checked', ...head }

@@ -166,6 +166,8 @@ export const englishWords = {
   chartTitle: (column: string, over: string) => `${column} by ${over}`,
   chartRange: (series: string, first: string, last: string) =>
     `${series}: from ${first} to ${last}`,
+  chartNeedsAll:
+    'No chart: it would show a part of the rows as the whole. Add filters, or raise the limit.',
   notDrawn: (count: number) => `${number(count)} more are in the table only.`,
 
   measures: 'Measures',

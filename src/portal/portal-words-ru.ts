@@ -171,6 +171,8 @@ export const russianWords: PortalWords = {
   chartColumn: 'Показатель',
   chartTitle: (column, over) => `${column} · ${over}`,
   chartRange: (series, first, last) => `${series}: от ${first} до ${last}`,
+  chartNeedsAll:
+    'График не построен: он выдал бы часть строк за все. Добавьте фильтры или увеличьте лимит.',
   notDrawn: (count) => `Ещё ${number(count)} — только в таблице.`,
 
   measures: 'Показатели',

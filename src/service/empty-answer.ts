@@ -5,7 +5,7 @@ import type { Predicate } from '../columns/predicate.js'
 import { withDeadline } from '../engine/deadline.js'
 import type { Engine, ReadOptions } from '../engine/engine.js'
 import { ServiceError } from '../errors.js'
-import { filterHints } from '../query/filter-hints.js'
+import { filterHint } from '../query/filter-hint.js'
 import type { Filter } from '../query/read-filters.js'
 import { listed, nearestTexts, quoted } from '../text.js'
 
@@ -66,9 +66,9 @@ export async function explainEmpty(
     const reason = await withDeadline(clock, explainTimeoutMs, options.signal, (signal) =>
       explain({ engine, access, filters: narrowing, options: { ...options, signal } }),
     )
-    const hints = filterHints(filters)
-    if (hints.length === 0) return reason
-    const text = [...hints, ...(reason ? [reason.text] : [])].join(' ')
+    const hint = filterHint(filters)
+    if (hint === null) return reason
+    const text = reason ? `${hint} ${reason.text}` : hint
     return { text, isPaid: reason?.isPaid ?? false }
   } catch (cause) {
     const isBusyOrLate =
@@ -147,8 +147,8 @@ async function wordsText(empty: EmptyQuestion, { column, predicates }: Filter): 
   const nowhere: string[] = []
   const words = predicates.slice(0, wordsMax)
   for (const word of words) {
-    if (word.kind === 'contains' && !(await hasRows(empty, [word])))
-      nowhere.push(quoted(word.value))
+    const isNowhere = !(await hasRows(empty, [word]))
+    if (isNowhere && word.kind === 'contains') nowhere.push(quoted(word.value))
   }
   if (nowhere.length > 0) return `No row has ${listed(nowhere)} in ${column.name}.`
   const each = words.length < predicates.length ? `The first ${wordsMax} words` : 'Each word'

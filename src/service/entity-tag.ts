@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Access } from '../access/access.js'
 import type { Principal } from '../access/principal.js'
-import type { Version } from '../versions/version.js'
 
 /**
  * The tag of a page: equal tags mean equal bytes. It covers the version, the question with its
@@ -9,14 +8,13 @@ import type { Version } from '../versions/version.js'
  */
 export function entityTag(
   secret: Uint8Array,
-  version: Version,
-  access: Access,
+  { version, key: seen }: Access,
   key: string,
   principal: Principal,
 ): string {
   // Without its dropped files, a version gives the same rows with other cursors.
   const forms = [version.id, version.dropped.length]
-  const content = JSON.stringify(['entity tag', ...forms, access.key, key, principal.id])
+  const content = JSON.stringify(['entity tag', ...forms, seen, key, principal.id])
   // HMAC would cost twice as much. It is not needed: a truncated hash can't be extended.
   return tagOf(Buffer.concat([secret, Buffer.from(content)]))
 }

@@ -1,7 +1,10 @@
 import type { QuotaStatus } from '../access/allowance.js'
+import { scopeOf } from '../access/scope.js'
 import type { Column } from '../columns/column.js'
+import { filterHint } from '../query/filter-hint.js'
 import type { PageFormat } from '../query/page-format.js'
 import type { RawQuestion } from '../query/raw-question.js'
+import type { ResolvedQuestion } from '../query/resolve-question.js'
 import type { RawSummary } from '../query/summary/raw-summary.js'
 import type { RawTop } from '../query/top/parse-top.js'
 import type { Version } from '../versions/version.js'
@@ -58,6 +61,15 @@ export interface AnswerHead {
   readonly scope: string | null
   /** What the caller may have meant, of the request alone; null = nothing to say. */
   readonly hint: string | null
+}
+
+/** What every answer to this request says. */
+export function answerHead(
+  { access, filters, format }: Pick<ResolvedQuestion, 'access' | 'filters' | 'format'>,
+  tag: string,
+): AnswerHead & { readonly tag: string } {
+  const { version } = access
+  return { version, tag, format, scope: scopeOf(access), hint: filterHint(filters) }
 }
 
 /** The answer to a caller who has the data already, or only wants every check. */

@@ -244,8 +244,10 @@ await t.test('pages and documents are counted by address; health is not', async 
   for (const path of paths) {
     isError(t, await from(path, '192.0.2.7'), 'rate_limit_exceeded', /600 free requests/)
   }
+  isError(t, await from('/nothing', '192.0.2.7'), 'not_found')
   const missing = await from('/nothing', '192.0.2.7', { accept: 'text/html' })
-  isError(t, missing, 'rate_limit_exceeded')
+  t.equal(missing.status, 429)
+  t.match(missing.headers['content-type'], 'text/html')
   const demoList = { method: 'POST', body: message('tools/list') } as const
   const headers = { 'content-type': 'application/json', 'x-forwarded-for': '192.0.2.7' }
   t.equal((await world.get('/mcp', demo, { ...demoList, headers })).status, 429, 'the demo, too')

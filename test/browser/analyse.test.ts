@@ -78,11 +78,22 @@ await t.test('years are lines, and the chart shows another measure when one asks
   )
   await page.locator('.chart polyline').first().waitFor()
   t.equal(await page.locator('.chart polyline').count(), 5, 'one for each company')
-  t.match(await page.locator('figcaption').textContent(), 'thousand RUB')
+  t.match(await page.locator('figcaption').textContent(), /, RUB$/, 'thousands are multiplied')
+  t.match(await page.locator('.chart .legend').textContent(), /\d(?:B|T) \(2025\)/)
   const before = await requestOf(page)
   await page.getByLabel('Shown in the chart').selectOption('count')
   t.match(await page.locator('figcaption').textContent(), /^count/)
   t.equal(await requestOf(page), before)
+})
+
+// Guarantee: a part of the groups is never drawn as the whole.
+await t.test('of groups over time that are cut, no chart is drawn', async (t) => {
+  const { page } = await visit(
+    browser,
+    `${financials}#analyse?group=year,inn&measures=sum(2110)&limit=10`,
+  )
+  await page.getByText('No chart: it would show a part of the rows as the whole.').waitFor()
+  t.equal(await page.locator('.chart').count(), 0)
 })
 
 await t.test('labels of a chart do not overlap, at the width of a phone', async (t) => {

@@ -202,7 +202,7 @@ await t.test('every order is saved with the subscription after it', async (t) =>
   const start = [{ dataset: 'financials', plan: 'start' }]
   const pro = [{ dataset: 'financials', plan: 'pro' }]
   const unpriced = { months: null, priceRub: null }
-  const later = { orderedAt: noon + dayMs, grants: pro, globalRows: 10 }
+  const later = { orderedAt: noon + dayMs, grants: pro, globalRows: 10, orderId: null }
   t.same(await listAgreements(store, subscriptionId), [
     {
       orderedAt: noon,
@@ -212,6 +212,7 @@ await t.test('every order is saved with the subscription after it', async (t) =>
       grants: start,
       globalRows: null,
       expiresAt,
+      orderId: null,
     },
     { ...later, ...unpriced, kind: 'change', expiresAt },
     { ...later, kind: 'extend', months: 1, priceRub: 3900, expiresAt: extended.expiresAt },

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { entityNames } from '../../src/portal/browser/chart/names.js'
 import { drawable, pictureOf, pointsOf } from '../../src/portal/browser/chart/points.js'
+import { unitScale } from '../../src/portal/browser/chart/unit-scale.js'
 import { readExactRows } from '../../src/portal/browser/question/exact-rows.js'
 import type { PageColumn } from '../../src/portal/browser/question/page-column.js'
 
@@ -90,6 +91,50 @@ await t.test('of many companies over years, the largest are lines', (t) => {
   t.same(drawn?.kind === 'lines' && drawn.series.map(({ name }) => name), [
     ...['i4', 'i5', 'i6', 'i7', 'i8', 'i9'],
   ])
+  t.end()
+})
+
+// Guarantee: what is largest over all times is drawn, whatever its last value is.
+await t.test('the largest series by total are drawn, also one that ended early', (t) => {
+  const rows = Array.from({ length: 8 }, (_, index) =>
+    [2023, 2024].map((year) => [`i${index}`, year, null, String(10 + index)] as const),
+  ).flat()
+  const drawn = picture([...rows, ['old', 2022, null, '1000'], ['old', 2023, null, '1']])
+  t.match(drawn, { kind: 'lines', omitted: 3 })
+  t.ok(drawn?.kind === 'lines' && drawn.series.some(({ name }) => name === 'old'))
+  t.end()
+})
+
+await t.test('of many bars the largest are drawn, wherever they are', (t) => {
+  const rows = Array.from(
+    { length: 40 },
+    (_, index) => [`i${index}`, 2024, `Company No ${index}`, String(index)] as const,
+  )
+  const drawn = picture(rows)
+  const names = drawn?.kind === 'bars' ? drawn.points.map(({ name }) => name) : []
+  t.equal(names[0], 'Company No 10')
+  t.equal(names.at(-1), 'Company No 39')
+  t.end()
+})
+
+// Guarantee: a value in short is that of its unit: 4 trillion roubles in thousands are no 4 billion.
+await t.test('the number in a unit multiplies the value', (t) => {
+  for (const [unit, factor, rest] of [
+    ['thousand RUB', 1e3, 'RUB'],
+    ['тыс. руб.', 1e3, 'руб.'],
+    ['тысяч человек', 1e3, 'человек'],
+    ['million RUB', 1e6, 'RUB'],
+    ['млн руб.', 1e6, 'руб.'],
+    ['billions of RUB', 1e9, 'RUB'],
+    ['млрд. руб.', 1e9, 'руб.'],
+    ['thousand RUB / people', 1e3, 'RUB / people'],
+    ['RUB', 1, 'RUB'],
+    ['share', 1, 'share'],
+    ['thousand', 1, 'thousand'],
+    ['', 1, ''],
+  ] as const) {
+    t.same(unitScale(unit), { factor, unit: rest }, unit)
+  }
   t.end()
 })
 

@@ -140,7 +140,7 @@ await t.test(
     cli.clock.ms += 15 * dayMs
     t.match(
       await dearer(month),
-      'Price of the change until 2026-12-15: 1455 RUB. Nothing was charged',
+      'Price of the change until 2026-12-15: 2910 RUB. Nothing was charged',
     )
     t.notMatch(await dearer(month), 'Price of the change', 'the same plan again')
   },

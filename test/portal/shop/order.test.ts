@@ -113,6 +113,7 @@ await t.test(
         ],
         globalRows: null,
         expiresAt: confirmed.expiresAt,
+        orderId: number,
       },
     ])
     await t.rejects(() => confirmOrder(partsOf(shop), number), { code: 'bad_request' })

@@ -61,7 +61,7 @@ function show(
     ...columns.measures,
   ]
   const drawn = {
-    ...{ rows, columns: all, time: columns.time, width: node.clientWidth },
+    ...{ rows, columns: all, time: columns.time, width: node.clientWidth, isPartial: truncated },
     nameOf: groupNames(rows, columns),
   }
   body.replaceChildren(...charts(drawn), pageTable(all, rows), files)

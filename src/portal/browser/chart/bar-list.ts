@@ -9,8 +9,11 @@ interface Bar {
   readonly yText: string
 }
 
-/** A bar for each value, with its name before it and its number after it. */
-export function barList(bars: readonly Bar[]): HTMLElement {
+/**
+ * A bar for each value, with its name before it and its number after it, in the unit that `factor`
+ * makes of the values'.
+ */
+export function barList(bars: readonly Bar[], factor = 1): HTMLElement {
   const low = Math.min(0, ...bars.map(({ y }) => y))
   const high = Math.max(0, ...bars.map(({ y }) => y))
   const share = (length: number) => `${(length / (high - low || 1)) * 100}%`
@@ -27,7 +30,7 @@ export function barList(bars: readonly Bar[]): HTMLElement {
       {},
       element('span', {}, label),
       svgElement('svg', { 'aria-hidden': 'true' }, rect),
-      element('span', { class: 'number', title: yText }, shortNumber(yText)),
+      element('span', { class: 'number', title: yText }, shortNumber(yText, factor)),
     )
   })
   return element('ol', { class: 'bars' }, ...items)

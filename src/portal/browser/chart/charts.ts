@@ -6,13 +6,16 @@ import { barList } from './bar-list.js'
 import { lineChart } from './line-chart.js'
 import { entityNames } from './names.js'
 import { drawable, pictureOf, pointsOf } from './points.js'
-import type { ChartRows } from './points.js'
+import type { ChartRows, Picture } from './points.js'
+import { unitScale } from './unit-scale.js'
 
 interface ChartRequest extends ChartRows {
   /** What a row is of; left out: its entity. */
   readonly nameOf?: (row: Row) => string
   /** The room for it, in pixels. */
   readonly width: number
+  /** Rows of the same question are missing. */
+  readonly isPartial: boolean
 }
 
 const widthMin = 320
@@ -32,11 +35,16 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
   const width = Math.max(request.width, widthMin)
   const place = element('div')
   const draw = ({ column, picture }: (typeof drawings)[number]) => {
-    const title = titleOf(column, picture.kind === 'lines' ? request.time : '')
+    if (request.isPartial && !isWhole(picture)) {
+      place.replaceChildren(element('p', { class: 'muted' }, words.chartNeedsAll))
+      return
+    }
+    const { factor, unit } = unitScale(column.unit)
+    const title = titleOf({ ...column, unit }, picture.kind === 'lines' ? request.time : '')
     const drawing =
       picture.kind === 'bars'
-        ? [barList(picture.points)]
-        : lineChart(picture, { title, label: column.name, width })
+        ? [barList(picture.points, factor)]
+        : lineChart(picture, { title, label: column.name, width, factor })
     const omitted = picture.omitted > 0 ? words.notDrawn(picture.omitted) : null
     place.replaceChildren(
       element(
@@ -59,6 +67,15 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
     draw(drawings[choice.selectedIndex] ?? first)
   })
   return [element('label', { class: 'line' }, `${words.chartColumn} `, choice), place]
+}
+
+/**
+ * Whether a picture of some of the rows is true of all: the largest come first. Of a series over
+ * time the missing rows may be its points, or a larger series.
+ */
+function isWhole(picture: Picture): boolean {
+  if (picture.kind === 'lines') return false
+  return picture.points.every(({ y }, index, all) => index === 0 || y <= (all[index - 1]?.y ?? y))
 }
 
 function titleOf({ name, description, unit }: PageColumn, time: string): string {

@@ -19,6 +19,8 @@ interface LineTexts {
   readonly label: string
   /** In pixels. */
   readonly width: number
+  /** How many of the shown unit a value's unit is. */
+  readonly factor: number
 }
 
 interface Scale {
@@ -32,15 +34,16 @@ interface Scale {
 /** Draws series over time, and describes them in text below. */
 export function lineChart(
   { series, isJoined }: Lines,
-  { title, label, width }: LineTexts,
+  { title, label, width, factor }: LineTexts,
 ): readonly Element[] {
   const points = series.flatMap((each) => each.points)
   const ticks = yTicks(points.map(({ y }) => y))
-  const scale = scaleOf(points, ticks, width)
+  const textOf = (value: number) => compactNumber(value * factor)
+  const scale = scaleOf(points, ticks.map(textOf), ticks, width)
   const picture = svgElement(
     'svg',
     { role: 'img', 'aria-label': title, viewBox: `0 0 ${width} ${height}`, width, height },
-    ...ticks.flatMap((value) => yTick(value, scale)),
+    ...ticks.flatMap((value) => yTick(value, textOf(value), scale)),
     ...xLabels(points, scale, width),
     ...series.flatMap(({ points: own }, index) => marks(own, index, isJoined, scale)),
   )
@@ -49,7 +52,7 @@ export function lineChart(
     element(
       'ul',
       { class: 'legend' },
-      ...series.map((each, index) => legendItem(each, index, label)),
+      ...series.map((each, index) => legendItem(each, index, label, factor)),
     ),
   ]
 }
@@ -69,11 +72,16 @@ function niceStep(wanted: number): number {
   return power * ([1, 2, 5].find((each) => each * power >= wanted) ?? 10)
 }
 
-function scaleOf(points: readonly Point[], ticks: readonly number[], width: number): Scale {
+function scaleOf(
+  points: readonly Point[],
+  tickTexts: readonly string[],
+  ticks: readonly number[],
+  width: number,
+): Scale {
   const xs = points.map(({ x }) => x ?? 0)
   const [first, last] = [Math.min(...xs), Math.max(...xs)]
   const [low = 0, high = 1] = [ticks.at(0), ticks.at(-1)]
-  const letters = Math.max(...ticks.map((value) => compactNumber(value).length))
+  const letters = Math.max(...tickTexts.map(({ length }) => length))
   const left = letters * letterWidth + labelGap
   const lettersBelow = Math.max(...points.map(({ xText }) => tickText(xText).length))
   const right = width - Math.max(0, (lettersBelow * letterWidth) / 2 - pointInset) - 1
@@ -87,12 +95,12 @@ function scaleOf(points: readonly Point[], ticks: readonly number[], width: numb
   }
 }
 
-function yTick(value: number, { y, left, right }: Scale): readonly Element[] {
+function yTick(value: number, shown: string, { y, left, right }: Scale): readonly Element[] {
   const place = { x1: left, x2: right, y1: y(value), y2: y(value) }
   const text = { x: left - 8, y: y(value) + 4, 'text-anchor': 'end' }
   return [
     svgElement('line', { class: value === 0 ? 'axis' : 'grid', ...place }),
-    svgElement('text', text, compactNumber(value)),
+    svgElement('text', text, shown),
   ]
 }
 
@@ -132,11 +140,16 @@ function marks(
   ]
 }
 
-function legendItem({ name, points }: Series, index: number, label: string): HTMLElement {
+function legendItem(
+  { name, points }: Series,
+  index: number,
+  label: string,
+  factor: number,
+): HTMLElement {
   const [first, last] = [points.at(0), points.at(-1)]
   const shownName = name === '' ? label : name
   const shown = (point: Point | undefined) =>
-    point ? `${shortNumber(point.yText)} (${point.xText})` : words.empty
+    point ? `${shortNumber(point.yText, factor)} (${point.xText})` : words.empty
   return element(
     'li',
     {},

@@ -78,7 +78,7 @@ export function pictureOf(points: readonly Point[]): Picture | null {
   if (points.length < 2) return null
   const times = new Set(points.map(({ x }) => x))
   if (times.size === 1) {
-    const shown = points.slice(0, barsMax)
+    const shown = largest(points, ({ y }) => Math.abs(y), barsMax)
     return { kind: 'bars', points: shown, omitted: points.length - shown.length }
   }
   const byName = new Map<string, Point[]>()
@@ -87,16 +87,16 @@ export function pictureOf(points: readonly Point[]): Picture | null {
     name,
     points: own.toSorted((left, right) => (left.x ?? 0) - (right.x ?? 0)),
   }))
-  const series = largest(all)
+  const total = ({ points: own }: Series) => own.reduce((sum, { y }) => sum + Math.abs(y), 0)
+  const series = largest(all, total, seriesMax)
   const isJoined = series.every(
     ({ points: own }) => new Set(own.map(({ x }) => x)).size === own.length,
   )
   return { kind: 'lines', series, omitted: all.length - series.length, isJoined }
 }
 
-/** The series with the largest last values, in their order. */
-function largest(all: readonly Series[]): readonly Series[] {
-  const size = ({ points }: Series) => Math.abs(points.at(-1)?.y ?? 0)
-  const kept = new Set(all.toSorted((left, right) => size(right) - size(left)).slice(0, seriesMax))
-  return all.filter((series) => kept.has(series))
+/** The largest of a list, in its order. */
+function largest<T>(all: readonly T[], size: (each: T) => number, max: number): readonly T[] {
+  const kept = new Set(all.toSorted((left, right) => size(right) - size(left)).slice(0, max))
+  return all.filter((each) => kept.has(each))
 }

@@ -50,7 +50,8 @@ export function answerView(
       const text = `${words.page(page + 1)} · ${words.pageRows(rows.length)}`
       arrive(answer, isEmpty ? emptyText(answer.scope) : text)
       const hasOthers = page > 0 || cursor !== null
-      const picture = charts({ rows, columns, time: history, width: node.clientWidth })
+      const chart = { rows, columns, time: history, width: node.clientWidth }
+      const picture = charts({ ...chart, isPartial: hasOthers })
       body.replaceChildren(
         ...(isEmpty ? [] : [pageTable(columns, rows)]),
         ...(hasOthers ? [paging] : []),
