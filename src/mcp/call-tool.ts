@@ -80,18 +80,22 @@ export async function callTool(
     const error = asServiceError(cause)
     caller.context.observe?.({ kind: 'refusal', code: error.code })
     if (isFault(error)) logFault(error)
+    const check = (args: unknown) => run(service, caller, name, args, true)
+    const call = await correctedCall(name, recordOf(given), error, check)
     return {
-      content: [{ type: 'text', text: errorText(error, name, recordOf(given)) }],
+      content: [{ type: 'text', text: errorText(error, call, name, recordOf(given)) }],
       isError: true,
     }
   }
 }
 
+/** Answers a call; `checkOnly` makes every check, but reads and charges nothing. */
 async function run(
   service: Service,
   caller: Caller,
   name: ToolName,
   args: unknown,
+  checkOnly = false,
 ): Promise<object> {
   switch (name) {
     case 'list_resources':
@@ -109,9 +113,9 @@ async function run(
         usualLimit,
         room: answerRoom,
         explainEmpty: explain ? 'paid' : 'free',
+        checkOnly,
       })
-      if (page.kind !== 'page') throw new TypeError('a query without tags has a page')
-      return queryAnswer(page)
+      return page.kind === 'page' ? queryAnswer(page) : page
     }
     case 'aggregate': {
       const { resource, ...summary } = readAggregate(args)
@@ -119,9 +123,9 @@ async function run(
         dataset: resource,
         question: () => rawSummary(summary),
         room: groupsRoom,
+        checkOnly,
       })
-      if (answer.kind !== 'groups') throw new TypeError('a summary without tags has groups')
-      return groupsAnswer(answer)
+      return answer.kind === 'groups' ? groupsAnswer(answer) : answer
     }
     case 'top': {
       const { resource, ...top } = readTop(args)
@@ -131,9 +135,9 @@ async function run(
         usualLimit,
         room: answerRoom,
         explainEmpty: 'free',
+        checkOnly,
       })
-      if (page.kind !== 'page') throw new TypeError('a top without tags has a page')
-      return topAnswer(page)
+      return page.kind === 'page' ? topAnswer(page) : page
     }
   }
 }
@@ -146,20 +150,23 @@ function requireExactArguments(bodyText: string): void {
   requireSingleKeys(text, 'The arguments')
 }
 
-function errorText(error: ServiceError, tool: ToolName, args: Arguments): string {
+function errorText(
+  error: ServiceError,
+  call: string | null,
+  tool: ToolName,
+  args: Arguments,
+): string {
   const text = `${error.code}: ${error.detail}`.slice(0, errorLettersMax)
-  const advice = adviceFor(error, tool, args)
+  const advice = call ?? adviceFor(error, tool, args)
   return advice === null ? text : `${text}\n${advice}`
 }
 
-/** The next call: the corrected one, or one that lists the names. */
+/** What to call next, where there is no corrected call. */
 function adviceFor(error: ServiceError, tool: ToolName, args: Arguments): string | null {
   if (error.code === 'not_found') {
     const other = tool === 'aggregate' ? ', or query for rows' : ''
     return `Call list_resources {} for the names${other}.`
   }
-  const call = error.correction && correctedCall(tool, args, error.correction)
-  if (call) return call
   if (error.retryAfterSeconds !== undefined) return `Try again in ${error.retryAfterSeconds} s.`
   if (error.code !== 'bad_request') return null
   const { resource } = args

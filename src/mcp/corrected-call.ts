@@ -1,7 +1,10 @@
-import type { Correction, FilterText } from '../errors.js'
+import { asServiceError } from '../errors.js'
+import type { Correction, FilterText, ServiceError } from '../errors.js'
 import { recordOf } from '../registry/shape.js'
 import { nearestNames } from '../text.js'
 
+/** A call with more mistakes is not corrected. */
+const mistakesMax = 4
 /** A longer corrected call does not help. */
 const lettersMax = 500
 
@@ -9,31 +12,48 @@ type Arguments = Readonly<Record<string, unknown>>
 
 /**
  * The caller's call, corrected, as `Corrected call: query {…}`, or with an example in the place of
- * a value that only the caller knows; null when it is too long, or nothing to rename is there.
+ * a value that only the caller knows; before it, what else was wrong. Null if a mistake has no
+ * correction that keeps the meaning, or the call is too long. `check` rejects what is still wrong:
+ * no call is offered that fails.
  */
-export function correctedCall(
+export async function correctedCall(
   tool: string,
   args: Arguments,
-  correction: Correction,
-): string | null {
-  if (!keepsMeaning(correction)) return null
-  const text = JSON.stringify(correct(args, correction))
-  // A filter may have the name, and would not be corrected.
-  const isAbsent = correction.kind === 'rename' && !Object.hasOwn(args, correction.key)
-  if (text.length > lettersMax || isAbsent) return null
-  const isExample =
-    correction.kind === 'example' ||
-    correction.kind === 'add-filter' ||
-    (correction.kind === 'part' && correction.isExample === true)
-  return `${isExample ? 'A call of the right form' : 'Corrected call'}: ${tool} ${text}`
+  error: ServiceError,
+  check: (args: Arguments) => Promise<unknown>,
+): Promise<string | null> {
+  const others: string[] = []
+  let [corrected, mistake, isExample] = [args, error, false]
+  while (others.length < mistakesMax) {
+    const { correction } = mistake
+    if (correction === undefined || !keepsMeaning(corrected, correction)) return null
+    corrected = correct(corrected, correction)
+    isExample ||= isExampleOf(correction)
+    const text = JSON.stringify(corrected)
+    if (text.length > lettersMax) return null
+    const found = await check(corrected).then(() => null, asServiceError)
+    if (found === null) {
+      const call = `${isExample ? 'A call of the right form' : 'Corrected call'}: ${tool} ${text}`
+      return [...others, call].join('\n')
+    }
+    others.push(`Also: ${found.detail.slice(0, lettersMax)}`)
+    mistake = found
+  }
+  return null
+}
+
+function isExampleOf(correction: Correction): boolean {
+  const { kind } = correction
+  return kind === 'example' || kind === 'add-filter' || (kind === 'part' && !!correction.isExample)
 }
 
 /**
- * A correction repairs the form of a text: no operand, number, name or sign of it may be lost but a
- * name for one that is near.
+ * A correction repairs the form of a call: no argument, and no operand, number, name or sign of a
+ * text may be lost but a name for one that is near.
  */
-function keepsMeaning(correction: Correction): boolean {
+export function keepsMeaning(args: Arguments, correction: Correction): boolean {
   const { kind } = correction
+  if (kind === 'rename') return !Object.hasOwn(args, correction.meant)
   if (kind !== 'part' && kind !== 'column') return true
   if (kind === 'part' && (correction.isExample ?? correction.isSame)) return true
   // A name may have become a function: `month(day)` for `day.month`.
@@ -73,7 +93,8 @@ function tokensOf(text: string): string[] {
   return plain.match(/[\p{L}\p{N}_]+|[@+*()-]/gu) ?? []
 }
 
-function correct(args: Arguments, correction: Correction): Arguments {
+/** The arguments with one mistake corrected; the others as they are. */
+export function correct(args: Arguments, correction: Correction): Arguments {
   switch (correction.kind) {
     case 'drop': {
       const { [correction.key]: dropped, ...others } = args
@@ -128,13 +149,12 @@ function correct(args: Arguments, correction: Correction): Arguments {
   }
 }
 
-/** The argument in its place by the other name; left out if that one is given as well. */
+/** The argument in its place by the other name. */
 function renamed(
   args: Arguments,
   { key, meant }: { readonly key: string; readonly meant: string },
 ): Arguments {
-  const isGiven = Object.hasOwn(args, meant)
-  const entries = Object.entries(args).filter(([name]) => name !== key || !isGiven)
+  const entries = Object.entries(args)
   return Object.fromEntries(entries.map(([name, value]) => [name === key ? meant : name, value]))
 }
 

@@ -1,11 +1,18 @@
 import t from 'tap'
+import { badRequest } from '../../src/errors.js'
 import type { Correction } from '../../src/errors.js'
-import { correctedCall } from '../../src/mcp/corrected-call.js'
+import { correct, correctedCall, keepsMeaning } from '../../src/mcp/corrected-call.js'
 
-/** The arguments of the corrected call. */
-function corrected(args: Readonly<Record<string, unknown>>, correction: Correction): unknown {
-  const [, text = ''] = /: query (.+)$/s.exec(correctedCall('query', args, correction) ?? '') ?? []
-  return JSON.parse(text)
+type Arguments = Readonly<Record<string, unknown>>
+
+/** The arguments of the corrected call, as they are sent. */
+function corrected(args: Arguments, correction: Correction): unknown {
+  return JSON.parse(JSON.stringify(correct(args, correction)))
+}
+
+/** The call that is offered where nothing else is wrong. */
+function offeredCall(tool: string, args: Arguments, correction: Correction) {
+  return correctedCall(tool, args, badRequest('wrong', correction), async () => undefined)
 }
 
 await t.test('a name is corrected in filters and select, and nowhere else', (t) => {
@@ -98,7 +105,7 @@ await t.test('a limit, a filter and a cursor are changed without touching the re
   const sorted = { resource: 'x', sort_by: '-a' }
   const rename = { kind: 'rename', key: 'sort_by', meant: 'order' } as const
   t.strictSame(corrected(sorted, rename), { resource: 'x', order: '-a' })
-  t.strictSame(corrected({ ...sorted, order: 'b' }, rename), { resource: 'x', order: 'b' })
+  t.notOk(keepsMeaning({ ...sorted, order: 'b' }, rename), 'it would drop one of the two')
   t.equal(cursor, 'old')
   const filter = { column: 'year', op: 'eq', value: 2024 }
   t.strictSame(corrected(args, { kind: 'add-filter', filter }), {
@@ -155,46 +162,34 @@ await t.test('a part is added to a list, to a text or to nothing', (t) => {
   t.end()
 })
 
-await t.test('what can not be known is given as an example', (t) => {
+await t.test('what can not be known is given as an example', async (t) => {
   const part = { kind: 'part', key: 'having', written: 'n.gt.x', meant: 'n.gt.5' } as const
   const args = { resource: 'x', having: 'n.gt.x' }
-  t.equal(correctedCall('aggregate', args, part), null)
-  const example = correctedCall('aggregate', args, { ...part, isExample: true })
+  t.equal(await offeredCall('aggregate', args, part), null)
+  const example = await offeredCall('aggregate', args, { ...part, isExample: true })
   t.match(example, /^A call of the right form: aggregate .+"n\.gt\.5"/)
   t.end()
 })
 
-await t.test('the own call is left as it was, and a long one is not repeated', (t) => {
+await t.test('the own call is left as it was, and a long one is not repeated', async (t) => {
   const args = Object.freeze({
     resource: 'x',
     filters: Object.freeze([Object.freeze({ column: 'amont', op: 'eq', value: 'x'.repeat(400) })]),
   })
   const correction = { kind: 'column', written: 'amont', meant: 'amount' } as const
   t.match(
-    correctedCall('query', args, correction),
+    await offeredCall('query', args, correction),
     /^Corrected call: query \{"resource":"x",.+"column":"amount"/,
   )
   t.equal(args.filters[0]?.column, 'amont')
   const long = { resource: 'x', select: ['a'.repeat(480)] }
-  t.equal(correctedCall('query', long, correction), null)
-  const other = { resource: 'x', filters: [{ column: 'sort', op: 'eq', value: 1 }] }
-  const rename = { kind: 'rename', key: 'sort', meant: 'order' } as const
-  t.equal(correctedCall('aggregate', other, rename), null, 'nor is one without the argument')
+  t.equal(await offeredCall('query', long, correction), null)
   t.end()
 })
 
 await t.test('a correction that would lose a part of the meaning is not offered', (t) => {
   const offered = (written: string, meant: string, key = 'measures') =>
-    correctedCall(
-      'aggregate',
-      { resource: 'x', [key]: [written] },
-      {
-        kind: 'part',
-        key,
-        written,
-        meant,
-      },
-    ) !== null
+    keepsMeaning({ resource: 'x', [key]: [written] }, { kind: 'part', key, written, meant })
   const kept = [
     ['sum(revenu)', 'sum(revenue)'],
     ['SUM(a)', 'sum(a)'],
@@ -221,8 +216,24 @@ await t.test('a correction that would lose a part of the meaning is not offered'
   for (const [written = '', meant = ''] of kept) t.ok(offered(written, meant), written)
   for (const [written = '', meant = ''] of lost) t.notOk(offered(written, meant), written)
   const column = (written: string, meant: string) =>
-    correctedCall('query', { resource: 'x', select: [written] }, { kind: 'column', written, meant })
-  t.equal(column('inn, year', 'inn'), null)
-  t.match(column('yaer', 'year'), '"select":["year"]')
+    keepsMeaning({ resource: 'x', select: [written] }, { kind: 'column', written, meant })
+  t.notOk(column('inn, year', 'inn'))
+  t.ok(column('yaer', 'year'))
   t.end()
+})
+
+await t.test('a call is offered only once nothing in it is wrong', async (t) => {
+  const args = { resource: 'x', limit: 5000, select: ['yaer'] }
+  const column = { kind: 'column', written: 'yaer', meant: 'year' } as const
+  const wrong = badRequest('limit', { kind: 'limit', meant: 1000 })
+  const check = async ({ select }: Arguments) => {
+    if (String(select) === 'yaer') throw badRequest('a column', column)
+  }
+  t.equal(
+    await correctedCall('query', args, wrong, check),
+    'Also: a column\nCorrected call: query {"resource":"x","limit":1000,"select":["year"]}',
+  )
+  const fails = (cause: Error) => correctedCall('query', args, wrong, () => Promise.reject(cause))
+  t.equal(await fails(badRequest('nothing can be done')), null)
+  t.equal(await fails(wrong), null, 'it does not go on for ever')
 })

@@ -111,10 +111,13 @@ function resultColumns({ groups, measures, measureCalls }: Asked): readonly Colu
     if (seen.has(name.toLowerCase())) {
       const texts = measureCalls.map(writtenCall)
       const once = eachOnce(texts)
+      const isTwice = once.length < texts.length
       throw badRequest(
-        `The answer would have two columns ${quoted(name)}. Rename a measure, for example ` +
-          'total:sum(amount).',
-        once.length < texts.length ? { kind: 'arguments', meant: { measures: once } } : undefined,
+        `The answer would have two columns ${quoted(name)}. ` +
+          (isTwice
+            ? 'A measure is named twice: name it once.'
+            : 'Rename a measure, for example total:sum(amount).'),
+        isTwice ? { kind: 'arguments', meant: { measures: once } } : undefined,
       )
     }
     seen.add(name.toLowerCase())
