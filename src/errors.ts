@@ -50,63 +50,7 @@ export function errorMeaning(code: ErrorCode): string {
   return errors[code].meaning
 }
 
-/** A filter in JSON. */
-export interface FilterText {
-  readonly column: string
-  readonly op: string
-  /** Operators such as `is_null` take none. */
-  readonly value?: string | number | readonly (string | number | boolean)[]
-}
-
-/** How to correct the caller's question, for answers that show the corrected one. */
-export type Correction =
-  /** A column's name, in filters and select. */
-  | { readonly kind: 'column'; readonly written: string; readonly meant: string }
-  /** In the filters on this column only; an `example` replaces a value that can't be guessed. */
-  | {
-      readonly kind: 'operator' | 'example'
-      readonly column: string
-      readonly written: string | number
-      readonly meant: string | number
-    }
-  /** Numbers in the filters on this column become texts. */
-  | { readonly kind: 'as-text'; readonly column: string }
-  /** In the place of the filters on this column with this operator. */
-  | {
-      readonly kind: 'filter'
-      readonly column: string
-      readonly operator: string
-      readonly meant: FilterText
-    }
-  | { readonly kind: 'limit'; readonly meant: number }
-  /** Also an example: any filter is accepted. */
-  | { readonly kind: 'add-filter'; readonly filter: FilterText }
-  /** An argument of this name. */
-  | { readonly kind: 'drop'; readonly key: string }
-  /** An argument of another name, unless that one is given as well. */
-  | { readonly kind: 'rename'; readonly key: string; readonly meant: string }
-  /** A part of a text, or of a list of texts, such as an element of `group` or `measures`. */
-  | {
-      readonly kind: 'part'
-      readonly key: string
-      readonly written: string
-      readonly meant: string
-      /** What is meant can't be known; this is of the right form. */
-      readonly isExample?: true
-      /** It means the same in other words. */
-      readonly isSame?: true
-    }
-  /** One more element at the end of such a text or list. */
-  | { readonly kind: 'add-part'; readonly key: string; readonly meant: string }
-  /** Whole arguments by name, in the place of those given, and perhaps one more filter. */
-  | {
-      readonly kind: 'arguments'
-      readonly meant: Readonly<Record<string, string | readonly string[]>>
-      readonly filter?: FilterText
-    }
-
-interface ServiceErrorOptions {
-  readonly correction?: Correction | undefined
+export interface ServiceErrorOptions {
   readonly cause?: unknown
   /** Seconds after which the same request may succeed; leaves as `Retry-After`. */
   readonly retryAfterSeconds?: number
@@ -120,7 +64,6 @@ export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly detail: string
   readonly retryAfterSeconds: number | undefined
-  readonly correction: Correction | undefined
 
   constructor(code: ErrorCode, detail: string, options: ServiceErrorOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause })
@@ -128,13 +71,12 @@ export class ServiceError extends Error {
     this.code = code
     this.detail = detail
     this.retryAfterSeconds = options.retryAfterSeconds
-    this.correction = options.correction
   }
 }
 
 /** The error for a mistake that the caller can correct. */
-export function badRequest(detail: string, correction?: Correction): ServiceError {
-  return new ServiceError('bad_request', detail, { correction })
+export function badRequest(detail: string): ServiceError {
+  return new ServiceError('bad_request', detail)
 }
 
 /** Any thrown value as an error for callers: a bug becomes internal_error, with its cause. */

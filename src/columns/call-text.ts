@@ -1,3 +1,4 @@
+import { correctable } from './correction.js'
 import { badRequest } from '../errors.js'
 import { quoted } from '../text.js'
 
@@ -157,12 +158,12 @@ function malformed(rest: string, where: string): Error {
   if (written !== undefined) {
     const meant = `ratio(${dividend}/${divisor})`
     const detail = `${where}: write a quotient of sums as ${meant}.`
-    return badRequest(detail, { kind: 'part', key: where, written, meant })
+    return correctable(detail, { kind: 'part', key: where, written, meant })
   }
   const { text, meant } = meantElement(rest, where)
   if (meant !== undefined) {
     const detail = `${where}: write ${quoted(text)} as ${meant}`
-    return badRequest(detail, { kind: 'part', key: where, written: text, meant })
+    return correctable(detail, { kind: 'part', key: where, written: text, meant })
   }
   return badRequest(
     `${where}: ${quoted(rest)} can't be read. Write a name or a function, such as sum(amount); ` +

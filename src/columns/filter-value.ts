@@ -1,4 +1,4 @@
-import { badRequest } from '../errors.js'
+import { correctable } from './correction.js'
 import { article, quoted } from '../text.js'
 import type { GridDomain } from './column-types.js'
 import { columnOperators } from './column.js'
@@ -66,7 +66,7 @@ function uuidValue(text: string): FilterValue {
 
 function malformed(column: Column, text: string): Error {
   const { shown, example } = column.rules
-  return badRequest(
+  return correctable(
     `Column ${quoted(column.name)} takes ${article(shown)}, got ${quoted(text)}. ` +
       `Example: ${column.name}=${columnOperators(column)[0]}.${example}`,
     { kind: 'example', column: column.name, written: text, meant: example },

@@ -1,5 +1,5 @@
 import { badRequest } from '../errors.js'
-import type { Correction } from '../errors.js'
+import type { Correction } from './correction.js'
 
 /** As long as a full legal name; each character makes the engine's pattern longer. */
 const charactersMax = 1000

@@ -1,5 +1,7 @@
 import { asServiceError } from '../errors.js'
-import type { Correction, FilterText, ServiceError } from '../errors.js'
+import type { ServiceError } from '../errors.js'
+import { CorrectableError } from '../columns/correction.js'
+import type { Correction, FilterText } from '../columns/correction.js'
 import { recordOf } from '../registry/shape.js'
 import { nearestNames } from '../text.js'
 
@@ -25,8 +27,8 @@ export async function correctedCall(
   const others: string[] = []
   let [corrected, mistake, isExample] = [args, error, false]
   while (others.length < mistakesMax) {
-    const { correction } = mistake
-    if (correction === undefined || !keepsMeaning(corrected, correction)) return null
+    const correction = mistake instanceof CorrectableError ? mistake.correction : null
+    if (correction === null || !keepsMeaning(corrected, correction)) return null
     corrected = correct(corrected, correction)
     isExample ||= isExampleOf(correction)
     const text = JSON.stringify(corrected)

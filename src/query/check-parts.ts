@@ -1,3 +1,4 @@
+import { correctable } from '../columns/correction.js'
 import type { Access } from '../access/access.js'
 import type { Column } from '../columns/column.js'
 import { ServiceError, badRequest } from '../errors.js'
@@ -27,11 +28,11 @@ export function findColumn(access: Access, name: string, asked: Asked = 'rows'):
   const instead = insteadOf(name, asked)
   if (instead) {
     const { advice, correction } = instead
-    throw badRequest(`There is no parameter ${quoted(name)}. ${advice}`, correction)
+    throw correctable(`There is no parameter ${quoted(name)}. ${advice}`, correction)
   }
   const names = access.columns.map((candidate) => candidate.name)
   const [meant] = nearestNames(name, names)
-  throw badRequest(
+  throw correctable(
     `There is no column or parameter ${quoted(name)}.${didYouMean(name, names)} ` +
       `GET /v1/${access.dataset.name}/schema lists the columns.`,
     meant === undefined ? undefined : { kind: 'column', written: name, meant },
@@ -67,7 +68,7 @@ export function checkLimit(
 ): number {
   if (limit === null) return usual
   if (limit >= 1 && limit <= max) return limit
-  throw badRequest(`limit must be from 1 to ${max} for this dataset, got ${limit}.`, {
+  throw correctable(`limit must be from 1 to ${max} for this dataset, got ${limit}.`, {
     kind: 'limit',
     meant: limit < 1 ? 1 : max,
   })

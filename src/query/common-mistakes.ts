@@ -1,10 +1,12 @@
+import { correctable } from '../columns/correction.js'
+import type { Correction } from '../columns/correction.js'
 import { columnOperators } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
 import { isOperator } from '../columns/operators.js'
 import type { Operator } from '../columns/operators.js'
 import { insteadContains } from '../columns/search-words.js'
 import { badRequest } from '../errors.js'
-import type { Correction, ServiceError } from '../errors.js'
+import type { ServiceError } from '../errors.js'
 import { quoted } from '../text.js'
 import type { RawFilter } from './raw-question.js'
 
@@ -224,14 +226,14 @@ function filterError(
   if (op === 'contains') {
     const { advice, correction } = insteadContains(column, operator, written)
     const why = unknown || 'like finds texts by their beginning, with one * at the end. '
-    return badRequest(start + why + advice, correction)
+    return correctable(start + why + advice, correction)
   }
   const value = meant === undefined ? undefined : written.replace(pattern, meant)
   const shown = value !== undefined && value.length > shownMax ? 'value' : value
   const filter = `${column}=${op}${shown === undefined ? '' : `.${shown}`}`
   const end = note === undefined || rules.shown !== 'string' ? '' : `. ${note}`
   const advice = `${unknown === '' ? 'write' : 'Write'} ${filter}${end}`
-  return badRequest(start + unknown + advice, {
+  return correctable(start + unknown + advice, {
     kind: 'filter',
     column,
     operator,

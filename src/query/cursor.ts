@@ -1,5 +1,5 @@
+import { correctable } from '../columns/correction.js'
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { badRequest } from '../errors.js'
 import type { ServiceError } from '../errors.js'
 import type { FilePosition, KeyPosition, Position } from './question.js'
 
@@ -82,7 +82,7 @@ function plainOf({ file, row }: FilePosition): Buffer {
 
 /** The refusal of a cursor, with the same text for every reason. */
 export function badCursor(): ServiceError {
-  return badRequest(
+  return correctable(
     'The cursor is not valid for this request. Repeat the request that gave it with the same ' +
       'filters, or start again without a cursor.',
     { kind: 'drop', key: 'cursor' },

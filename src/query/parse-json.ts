@@ -1,3 +1,4 @@
+import { correctable } from '../columns/correction.js'
 import Type from 'typebox'
 import { isOperator, operators } from '../columns/operators.js'
 import { badRequest } from '../errors.js'
@@ -126,7 +127,7 @@ function areNames(text: string): boolean {
 function notAList(key: string, text: string): ServiceError {
   const names = text.split(',').map((name) => name.trim())
   const detail = `${key}, sent as a string, is not valid JSON. Send a list of names.`
-  return badRequest(detail, { kind: 'arguments', meant: { [key]: names } })
+  return correctable(detail, { kind: 'arguments', meant: { [key]: names } })
 }
 
 function requireShortLists(content: unknown, lists: readonly string[]): void {

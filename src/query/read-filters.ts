@@ -1,3 +1,4 @@
+import { correctable } from '../columns/correction.js'
 import { setImmediate } from 'node:timers/promises'
 import { columnOperators } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
@@ -97,7 +98,7 @@ function checkOperator(column: Column, filter: RawFilter): Operator {
   const known = meantOperator(operator)
   const guess = isWord ? didYouMean(operator, operatorNames) : ` Write ${usage(column, operator)}.`
   const advice = known === undefined ? guess : ` Did you mean "${known}"?`
-  throw badRequest(
+  throw correctable(
     `Column ${quoted(column.name)}: there is no operator ${quoted(operator)}.${advice} ` +
       `It has: ${allowed.join(', ')}.`,
     known !== undefined && allowed.includes(known)
@@ -124,7 +125,7 @@ function checkValues(column: Column, operator: Operator, filter: RawFilter): rea
     if (values.length === 0 && !isList) return []
     const isSaid = values.length === 1 && values[0] === true
     const meant = { column: column.name, op: operator }
-    throw badRequest(
+    throw correctable(
       `${name} takes no value.`,
       isSaid ? { kind: 'filter', column: column.name, operator, meant } : undefined,
     )
@@ -153,7 +154,7 @@ function wrongForm(
   { values, isList }: RawFilter,
 ): ServiceError {
   const refuse = (taken: string, op?: Operator, value: readonly RawValue[] = values) =>
-    badRequest(
+    correctable(
       `Column ${quoted(column)}: ${operator} takes ${taken}.`,
       op && values.length > 0
         ? { kind: 'filter', column, operator, meant: { column, op, value } }
@@ -186,7 +187,7 @@ function textOf(column: Column, value: RawValue): string {
   if (shown !== 'string') {
     throw badRequest(`${start}, got ${value}.${example === '' ? '' : ` Example: ${example}`}`)
   }
-  throw badRequest(
+  throw correctable(
     `${start}: send the value as a string.`,
     typeof value === 'number' ? { kind: 'as-text', column: column.name } : undefined,
   )

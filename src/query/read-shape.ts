@@ -1,3 +1,4 @@
+import { correctable } from '../columns/correction.js'
 import type Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { badRequest } from '../errors.js'
@@ -28,10 +29,10 @@ export function shapeReader<T extends Type.TSchema>(
     const [key = '', ...inner] = problem?.path ?? []
     if (!problem?.message.startsWith(unknownKeyText) || inner.length > 0) throw badRequest(detail)
     const [meant] = nearestNames(key, Object.keys(recordOf(recordOf(schema)['properties'])))
-    if (meant !== undefined) throw badRequest(detail, { kind: 'rename', key, meant })
+    if (meant !== undefined) throw correctable(detail, { kind: 'rename', key, meant })
     const instead = asked && insteadOf(key, asked)
     throw instead
-      ? badRequest(`${detail} ${instead.advice}`, instead.correction)
+      ? correctable(`${detail} ${instead.advice}`, instead.correction)
       : badRequest(detail)
   }
 }

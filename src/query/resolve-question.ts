@@ -1,9 +1,9 @@
+import { correctable } from '../columns/correction.js'
+import type { FilterText } from '../columns/correction.js'
 import { setImmediate } from 'node:timers/promises'
 import { accessAt } from '../access/access.js'
 import type { Access } from '../access/access.js'
 import { columnOperators } from '../columns/column.js'
-import { badRequest } from '../errors.js'
-import type { FilterText } from '../errors.js'
 import { canContinue } from '../versions/choose-files.js'
 import { checkFormat, checkLimit, findColumn, selectColumns } from './check-parts.js'
 import { badCursor, cursorVersion, readCursor, writeCursor } from './cursor.js'
@@ -126,7 +126,7 @@ function requireSomeFilter(access: Access): void {
   if (!access.dataset.requireFilter) return
   const hint = filterHint(access)
   const example = hint ? `, for example ${hint.column}=${hint.op}.${hint.value}` : ''
-  throw badRequest(
+  throw correctable(
     `This dataset needs at least one filter. Add one to the first request${example}.`,
     hint && { kind: 'add-filter', filter: hint },
   )

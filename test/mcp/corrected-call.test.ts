@@ -1,6 +1,7 @@
+import { correctable } from '../../src/columns/correction.js'
+import type { Correction } from '../../src/columns/correction.js'
 import t from 'tap'
 import { badRequest } from '../../src/errors.js'
-import type { Correction } from '../../src/errors.js'
 import { correct, correctedCall, keepsMeaning } from '../../src/mcp/corrected-call.js'
 
 type Arguments = Readonly<Record<string, unknown>>
@@ -12,7 +13,7 @@ function corrected(args: Arguments, correction: Correction): unknown {
 
 /** The call that is offered where nothing else is wrong. */
 function offeredCall(tool: string, args: Arguments, correction: Correction) {
-  return correctedCall(tool, args, badRequest('wrong', correction), async () => undefined)
+  return correctedCall(tool, args, correctable('wrong', correction), async () => undefined)
 }
 
 await t.test('a name is corrected in filters and select, and nowhere else', (t) => {
@@ -225,9 +226,9 @@ await t.test('a correction that would lose a part of the meaning is not offered'
 await t.test('a call is offered only once nothing in it is wrong', async (t) => {
   const args = { resource: 'x', limit: 5000, select: ['yaer'] }
   const column = { kind: 'column', written: 'yaer', meant: 'year' } as const
-  const wrong = badRequest('limit', { kind: 'limit', meant: 1000 })
+  const wrong = correctable('limit', { kind: 'limit', meant: 1000 })
   const check = async ({ select }: Arguments) => {
-    if (String(select) === 'yaer') throw badRequest('a column', column)
+    if (String(select) === 'yaer') throw correctable('a column', column)
   }
   t.equal(
     await correctedCall('query', args, wrong, check),

@@ -1,3 +1,4 @@
+import { correctable } from '../../columns/correction.js'
 import Type from 'typebox'
 import { parseCallBeforeDot, parseCalls, parseDirectedCalls } from '../../columns/call-text.js'
 import { badRequest } from '../../errors.js'
@@ -144,7 +145,7 @@ function parseHaving(text: string): RawHaving {
   const [, operator, value] = /^([^.]*)\.([^]*)$/.exec(read?.rest ?? '') ?? []
   if (!read || read.call.alias !== null || operator === undefined || value === undefined) {
     const meant = meantHaving(text)
-    throw badRequest(
+    throw correctable(
       `having: ${quoted(text)} can't be read. Write <measure>.<operator>.<value>, for example ` +
         (meant ?? 'count.gte.10'),
       meant === undefined ? undefined : { kind: 'part', key: 'having', written: text, meant },

@@ -1,3 +1,4 @@
+import { correctable } from '../../columns/correction.js'
 import type { Access } from '../../access/access.js'
 import { callName } from '../../columns/call-text.js'
 import type { Call } from '../../columns/call-text.js'
@@ -76,7 +77,7 @@ export function partError(
   meant: string,
   certainty: { readonly isExample?: true; readonly isSame?: true } = {},
 ): ServiceError {
-  return badRequest(detail, { kind: 'part', key, written: call.text, meant, ...certainty })
+  return correctable(detail, { kind: 'part', key, written: call.text, meant, ...certainty })
 }
 
 /** Equal for calls that mean the same, however they are quoted and spaced. */

@@ -1,3 +1,4 @@
+import { correctable } from '../../columns/correction.js'
 import type { Access } from '../../access/access.js'
 import { callName } from '../../columns/call-text.js'
 import type { Call } from '../../columns/call-text.js'
@@ -49,7 +50,7 @@ export function readGroups(access: Access, raw: RawSummary): readonly GroupBy[] 
   const twice = calls.find((call, index) => keys.indexOf(callKey(call)) !== index)
   if (twice) {
     const first = texts.filter((_, index) => keys.indexOf(keys[index] ?? '') === index)
-    throw badRequest(`group names ${quoted(twice.text)} twice. Name it once.`, {
+    throw correctable(`group names ${quoted(twice.text)} twice. Name it once.`, {
       kind: 'arguments',
       meant: { group: first },
     })
@@ -59,7 +60,7 @@ export function readGroups(access: Access, raw: RawSummary): readonly GroupBy[] 
       const detail =
         `group: ${quoted(call.text)} can't be renamed to ${quoted(call.alias)}; ` +
         'only measures can.'
-      throw badRequest(detail, { kind: 'arguments', meant: { group: texts } })
+      throw correctable(detail, { kind: 'arguments', meant: { group: texts } })
     }
     const group = call.operands === null ? valueGroup(access, call) : partGroup(access, call, raw)
     const { labels } = group.column
@@ -168,7 +169,7 @@ function unknownFunction(access: Access, call: Call, { group, measures }: RawSum
     return partError(`group: write the level ${quoted(name)} as ${level}.`, key, call, level)
   }
   if (findAggregate(name)) {
-    return badRequest(`group: ${quoted(call.text)} is a measure. Move it to measures.`, {
+    return correctable(`group: ${quoted(call.text)} is a measure. Move it to measures.`, {
       kind: 'arguments',
       meant: {
         group: group.filter((each) => each !== call).map(({ text }) => text),

@@ -1,3 +1,4 @@
+import { correctable } from '../../columns/correction.js'
 import type { Access } from '../../access/access.js'
 import { callName } from '../../columns/call-text.js'
 import type { Call } from '../../columns/call-text.js'
@@ -31,7 +32,7 @@ const functionNames = aggregateNames.map((name) => (name === 'pN' ? 'p90' : name
 export function readMeasures(access: Access, raw: RawSummary): readonly Measure[] {
   const { measures: calls } = raw
   if (calls.length === 0) {
-    throw badRequest('measures is missing. Name at least one. Example: measures=count', {
+    throw correctable('measures is missing. Name at least one. Example: measures=count', {
       kind: 'add-part',
       key,
       meant: 'count',
@@ -187,7 +188,7 @@ function unknownFunction(call: Call, { group, measures }: RawSummary): Error {
     }
     return others.length === 0
       ? badRequest(`${detail}, and name a measure, such as count.`)
-      : badRequest(`${detail}.`, { kind: 'arguments', meant })
+      : correctable(`${detail}.`, { kind: 'arguments', meant })
   }
   const meant = meantCall(call)
   const detail =

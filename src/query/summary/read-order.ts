@@ -1,3 +1,4 @@
+import { correctable } from '../../columns/correction.js'
 import { callName } from '../../columns/call-text.js'
 import type { Call, DirectedCall } from '../../columns/call-text.js'
 import { columnOperators } from '../../columns/column.js'
@@ -45,7 +46,7 @@ function havingGroup(raw: RawHaving, all: readonly RawHaving[], group?: GroupBy)
   const found = comparisons.find((name) => name === operator)
   if (group?.by.kind !== 'value' || found === undefined) return badRequest(detail)
   const others = all.filter((each) => each !== raw)
-  return badRequest(detail, {
+  return correctable(detail, {
     kind: 'arguments',
     meant: {
       having: others.map((each) => `${each.measure.text}.${each.operator}.${each.value}`),
@@ -61,7 +62,7 @@ function conditionOn(measure: Measure, { measure: call, operator, value }: RawHa
   if (!found) {
     const meant = meantOperator(operator)
     const guess = meant !== undefined && allowed.includes(meant) ? ` Did you mean "${meant}"?` : ''
-    throw badRequest(
+    throw correctable(
       `having: ${quoted(measure.name)} (${column.rules.shown}) has no operator ` +
         `${quoted(operator)}.${guess} It has: ${allowed.join(', ')}.`,
       guess === ''
@@ -83,7 +84,7 @@ function conditionOn(measure: Measure, { measure: call, operator, value }: RawHa
     if (!(cause instanceof ServiceError)) throw cause
     const { shown, example } = column.rules
     const meant = `${call.text}.${found}.${example}`
-    throw badRequest(
+    throw correctable(
       `having: ${quoted(measure.name)} is ${article(shown)}, got ${quoted(value)}. ` +
         `Example: ${meant}`,
       {
@@ -111,7 +112,7 @@ export function readOrder(order: readonly DirectedCall[], asked: Asked): readonl
   const twice = order.find((_, index) => keys.indexOf(keys[index] ?? '') !== index)
   if (twice) {
     const first = order.filter((_, index) => keys.indexOf(keys[index] ?? '') === index)
-    throw badRequest(`order names ${quoted(twice.call.text)} twice. Name it once.`, {
+    throw correctable(`order names ${quoted(twice.call.text)} twice. Name it once.`, {
       kind: 'arguments',
       meant: {
         order: first.map(({ call, isDescending }) => (isDescending ? '-' : '') + call.text),
@@ -139,7 +140,7 @@ function notAsked(call: Call, key: PartKey, asked: Asked): ServiceError {
   if (directed !== undefined) {
     const written = writtenCall(call)
     const detail = `order: write ${quoted(written)} as ${directed}`
-    return badRequest(detail, { kind: 'part', key, written, meant: directed })
+    return correctable(detail, { kind: 'part', key, written, meant: directed })
   }
   const groups = key === 'order' ? asked.groups.map(({ name }) => name) : []
   const names = [...groups, ...asked.measures.map(({ name }) => name)]
@@ -156,7 +157,7 @@ function notAsked(call: Call, key: PartKey, asked: Asked): ServiceError {
   const isFunction = call.operands === null ? call.name === 'count' : findAggregate(call.name)
   if (isFunction) {
     const add = `${detail} Add it to measures.`
-    return badRequest(add, { kind: 'add-part', key: 'measures', meant: call.text })
+    return correctable(add, { kind: 'add-part', key: 'measures', meant: call.text })
   }
   const has = `${detail}${didYouMean(call.name, names)} It takes: ${names.join(', ')}.`
   const [near] = nearestNames(call.name, names)

@@ -1,8 +1,9 @@
+import { correctable } from '../../columns/correction.js'
 import type { Access } from '../../access/access.js'
 import type { Column } from '../../columns/column.js'
 import { plainColumn } from '../../columns/column.js'
 import { predicateKey } from '../../columns/predicate.js'
-import { ServiceError, badRequest } from '../../errors.js'
+import { ServiceError } from '../../errors.js'
 import { quoted } from '../../text.js'
 import { checkFormat, checkLimit, findColumn } from '../check-parts.js'
 import { rowFormatOf } from '../page-format.js'
@@ -112,7 +113,7 @@ function resultColumns({ groups, measures, measureCalls }: Asked): readonly Colu
       const texts = measureCalls.map(writtenCall)
       const once = eachOnce(texts)
       const isTwice = once.length < texts.length
-      throw badRequest(
+      throw correctable(
         `The answer would have two columns ${quoted(name)}. ` +
           (isTwice
             ? 'A measure is named twice: name it once.'

@@ -1,3 +1,4 @@
+import { correctable } from '../../columns/correction.js'
 import type { Access } from '../../access/access.js'
 import { isOrdered } from '../../columns/functions.js'
 import { badRequest } from '../../errors.js'
@@ -47,7 +48,7 @@ export async function resolveTop(
   const directed = visibleColumn(access, call.name) ? undefined : meantDirection(call)
   if (directed !== undefined) {
     const detail = `by: write ${quoted(writtenCall(call))} as ${directed}`
-    throw badRequest(detail, { kind: 'arguments', meant: { by: directed } })
+    throw correctable(detail, { kind: 'arguments', meant: { by: directed } })
   }
   if (call.operands !== null || call.alias !== null) {
     const detail = `by takes a column, got ${quoted(call.text)}. For groups, use aggregate.`

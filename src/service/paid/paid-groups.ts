@@ -1,5 +1,6 @@
 import type { QuotaStatus } from '../../access/allowance.js'
 import type { Summarized } from '../../engine/engine.js'
+import { CorrectableError } from '../../columns/correction.js'
 import { ServiceError } from '../../errors.js'
 import { summaryCharge } from '../../query/summary/charge.js'
 import type { ResolvedSummary } from '../../query/summary/resolve-summary.js'
@@ -58,13 +59,11 @@ function tooDear(resolved: ResolvedSummary, quota: QuotaStatus): ServiceError {
   const { summary, chargePerGroup } = resolved
   const limit = summary.groups.length === 0 ? 0 : Math.floor(remaining / chargePerGroup)
   const fit = limit > 0 ? `: limit=${limit} fits` : ''
-  return new ServiceError(
-    'row_quota_exceeded',
+  const detail =
     `Up to ${mostCharge(resolved)} rows needed, ${remaining} left${fit}. ` +
-      `Resets on ${resetsOn} (UTC).`,
-    {
-      retryAfterSeconds: resetSeconds,
-      correction: limit > 0 ? { kind: 'limit', meant: limit } : undefined,
-    },
-  )
+    `Resets on ${resetsOn} (UTC).`
+  const options = { retryAfterSeconds: resetSeconds }
+  if (limit === 0) return new ServiceError('row_quota_exceeded', detail, options)
+  const meant = { kind: 'limit', meant: limit } as const
+  return new CorrectableError('row_quota_exceeded', detail, meant, options)
 }

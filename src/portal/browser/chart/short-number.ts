@@ -4,7 +4,7 @@ const digitsMax = 6
 const { lang } = document.documentElement
 const compact = new Intl.NumberFormat(lang, { notation: 'compact', maximumSignificantDigits: 4 })
 
-/** `factor` of a number for a chart: exact if it is short, else in thousands, millions and so on. */
+/** A number times `factor`: exact if it is short, else in thousands, millions and so on. */
 export function shortNumber(exact: string, factor = 1): string {
   const isShort = factor === 1 && exact.length <= digitsMax
   return isShort ? words.digits(exact) : compactNumber(Number(exact) * factor)
