@@ -36,14 +36,14 @@ const layers = [
  * what gets lighter, and raised only with the reason in the commit.
  */
 const weights: Readonly<Record<string, number>> = {
-  access: 818,
+  access: 819,
   app: 2555,
   catalog: 2062,
   cli: 8573,
   columns: 1496,
   control: 7120,
   engine: 10261,
-  'files of src itself': 1749,
+  'files of src itself': 1794,
   http: 3824,
   mail: 1663,
   'mailed-codes': 199,

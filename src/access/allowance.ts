@@ -84,7 +84,8 @@ export function requireQuota(quota: QuotaStatus | undefined): void {
   const what = quota.scope === 'global' ? 'over all datasets' : 'for this dataset'
   throw new ServiceError(
     'row_quota_exceeded',
-    `This month's ${quota.limit} rows ${what} are used. Resets on ${quota.resetsOn} (UTC).`,
+    `This month's ${quota.limit} rows ${what} are used. They reset on ${quota.resetsOn} (UTC); ` +
+      'until then every request for rows is refused.',
     { retryAfterSeconds: quota.resetSeconds },
   )
 }
