@@ -175,7 +175,7 @@ await t.test('every das command that the pages name exists, with its options', (
 
 /** Options of curl, V8, npm, its scripts, journalctl, Podman and the MCP bridge. */
 const othersOptions = [
-  ...['--compressed', '--data-urlencode', '--allow-http'],
+  ...['--compressed', '--data-urlencode', '--allow-http', '--retry', '--retry-max-time'],
   ...[
     '--cold',
     '--server-cores',
