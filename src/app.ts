@@ -150,6 +150,7 @@ async function openApp(given: OpenParts): Promise<App> {
   const served = { ...parts, ...own, service, live, engine, tables, space, isUsable, isStopping }
   const server = openServer({ ...served, engine: engines })
   if (metrics) await serveMetrics(metrics, { ...served, checks, control: store })
+  records.start()
   await reloader.report()
   const noteStart = () =>
     records.trail.record('server.started', 'server', { release: parts.version })

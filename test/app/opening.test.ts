@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, readlinkSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import t from 'tap'
@@ -6,6 +6,7 @@ import { buildApp } from '../../src/app.js'
 import { readConfig } from '../../src/config.js'
 import { startWorld } from '../support/world.js'
 import { machine } from '../support/machine.js'
+import { MovingClock } from '../support/moving-clock.js'
 
 const registry = 'datasets: {a: {title: A, files: data/a.parquet}}'
 const files = { 'data/a.parquet': 'SELECT 1 AS id' }
@@ -42,4 +43,32 @@ await t.test('a start that fails half-way closes all that it opened', async (t) 
   const app = await buildApp(config, parts)
   await app.close()
   await app.close()
+})
+
+// Guarantee: nothing that happens while datasets are opened calls a part that is not there yet.
+await t.test('a sound control.db put in place during a start is taken after it', async (t) => {
+  const world = await startWorld(t, { files, registry })
+  await world.app.close()
+  const state = join(world.folder, 'var')
+  const config = readConfig({ registry: join(world.folder, 'registry.yaml'), state }, {})
+  const clock = new MovingClock(0)
+  const path = join(state, 'control.db')
+  const lines: string[] = []
+  const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
+  const ticks = (count: number) => {
+    for (let done = 0; done < count; done += 1) clock.runNext(1000)
+  }
+  const app = await buildApp(config, {
+    ...{ logger, random: machine.random, version: '0', clock },
+    onOpened: () => {
+      copyFileSync(path, `${path}.copy`)
+      renameSync(`${path}.copy`, path)
+      ticks(10)
+    },
+  })
+  t.teardown(() => app.close())
+  await clock.advance(5000)
+  t.match(lines.join(''), 'control.db was removed or replaced')
+  t.match(lines.join(''), 'the new control.db is sound and in use')
+  t.equal((await app.server.inject('/healthz')).statusCode, 200)
 })

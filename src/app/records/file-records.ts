@@ -35,6 +35,8 @@ export interface Records {
   readonly jobs: Jobs
   /** Whether the store can be read and written. */
   readonly isUsable: () => Promise<boolean>
+  /** Begins to watch control.db, once all that hears of a change is built. */
+  readonly start: () => void
 }
 
 /** How long a statement blocks the event loop for another process's lock on control.db. */
@@ -87,13 +89,14 @@ export function openFileRecords(folder: string, parts: RecordsParts): Records {
       },
     }),
   )
-  watch.start()
   void cleanup.use(new ClockWatch({ control, clock, logger })).start()
   cleanup.use(new ConnectionCleaner({ control, jobs: allJobs, clock, logger }))
   const health = writeHealth(control, chargeStore, parts)
   const isUsable = async () => watch.isSound && (await health.isWritable())
   const rates = RateLimits.inMemory(clock.monotonicMs, random)
-  return { control, local: control, charges, lastUsed, trail, rates, jobs: allJobs, isUsable }
+  const start = () => watch.start()
+  const kept = { control, local: control, charges, lastUsed, trail, rates, jobs: allJobs }
+  return { ...kept, isUsable, start }
 }
 
 function logEvent(logger: FastifyBaseLogger, path: string, event: StoreEvent): void {

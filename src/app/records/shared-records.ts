@@ -60,7 +60,9 @@ export async function openSharedRecords(
     .digest()
   const rates = new RateLimits(new SharedWindows(control), new MemoryWindows(monotonicMs), salt)
   const isUsable = () => health.isUsable()
-  return { control, local, charges, lastUsed, trail, rates, jobs, isUsable }
+  // PostgreSQL watches its own files.
+  const start = () => undefined
+  return { control, local, charges, lastUsed, trail, rates, jobs, isUsable, start }
 }
 
 /** Reports each batch as a sync: a PostgreSQL answers when it is durable. */
