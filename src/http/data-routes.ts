@@ -14,7 +14,7 @@ import { usesDecimalComma } from './accept.js'
 import { answerExport } from './export-route.js'
 import { acceptedFormat, attachment, bodyOf, mediaTypes, nextLink } from './page-formats.js'
 import { refuseRanges } from './ranges.js'
-import { queryOf } from './request-context.js'
+import { queryOf, reading } from './request-context.js'
 import type { DatasetRoute } from './request-context.js'
 import { rowsThatFit } from './sheet/sheet.js'
 import { SheetWriter } from './sheet/sheet-writer.js'
@@ -27,8 +27,6 @@ interface DataParts {
   readonly service: Service
   readonly clock: Clock
 }
-
-const reading = ['GET', 'HEAD']
 
 /** The paths that answer with rows or groups of a dataset. */
 export function addData(app: FastifyInstance, parts: DataParts, admit: Admit): void {

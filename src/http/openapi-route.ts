@@ -8,7 +8,7 @@ import { quoted } from '../text.js'
 import { entityOf, sendEntity } from './entity.js'
 import type { Entity } from './entity.js'
 import { openApiDocument } from './openapi/document.js'
-import { contextOf, queryOf } from './request-context.js'
+import { contextOf, queryOf, reading } from './request-context.js'
 
 /**
  * `GET /openapi.json`: with a token, the document of its datasets; without one, the document of the
@@ -20,7 +20,7 @@ export function addReference(
 ): void {
   const documents = new WeakMap<Catalog, Map<string, Entity>>()
   app.route({
-    method: ['GET', 'HEAD'],
+    method: reading,
     url: '/openapi.json',
     handler: async (request, reply) => {
       const reference = await service.reference(contextOf(request, reply))

@@ -15,6 +15,9 @@ declare module 'fastify' {
   }
 }
 
+/** The methods of what is only read. */
+export const reading = ['GET', 'HEAD']
+
 /** A path below a dataset's path. */
 export interface DatasetRoute {
   readonly Params: { readonly dataset: string }

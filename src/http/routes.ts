@@ -16,7 +16,7 @@ import {
 import { addData } from './data-routes.js'
 import type { Admit } from './data-routes.js'
 import { sendOwn } from './entity.js'
-import { contextOf, queryOf, seenRequest } from './request-context.js'
+import { contextOf, queryOf, reading, seenRequest } from './request-context.js'
 import type { DatasetRoute } from './request-context.js'
 
 export interface RouteParts {
@@ -34,8 +34,6 @@ export interface RouteParts {
 
 /** A report as the value of a header; null when the proof does not hold. */
 export type ReportTo = (proof: string, request: SeenRequest) => string | null
-
-const reading = ['GET', 'HEAD']
 
 /** Every path of the REST interface (contract 1.1); a path's other methods answer 405. */
 export function addRoutes(app: FastifyInstance, parts: RouteParts): void {

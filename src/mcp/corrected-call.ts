@@ -2,6 +2,7 @@ import { asServiceError } from '../errors.js'
 import type { ServiceError } from '../errors.js'
 import { CorrectableError } from '../columns/correction.js'
 import type { Correction, FilterText } from '../columns/correction.js'
+import { isAbsent } from '../query/read-shape.js'
 import { recordOf } from '../registry/shape.js'
 import { nearestNames } from '../text.js'
 
@@ -115,12 +116,12 @@ export function correct(args: Arguments, correction: Correction): Arguments {
     case 'add-part': {
       const { key, meant } = correction
       const { [key]: part } = args
-      const list: readonly unknown[] = Array.isArray(part) ? part : isEmpty(part) ? [] : [part]
+      const list: readonly unknown[] = Array.isArray(part) ? part : isAbsent(part) ? [] : [part]
       return { ...args, [key]: [...list, meant] }
     }
     case 'arguments': {
       const { meant, filter } = correction
-      const entries = Object.entries({ ...args, ...meant }).filter(([, value]) => !isEmpty(value))
+      const entries = Object.entries({ ...args, ...meant }).filter(([, value]) => !isAbsent(value))
       return withFilter(Object.fromEntries(entries), filter)
     }
     case 'column': {
@@ -170,11 +171,6 @@ function withFilter(args: Arguments, filter: FilterText | undefined): Arguments 
   if (!filter) return args
   const filters: unknown[] = Array.isArray(args['filters']) ? args['filters'] : []
   return { ...args, filters: [...filters, filter] }
-}
-
-function isEmpty(part: unknown): boolean {
-  const isEmptyList = Array.isArray(part) && part.length === 0
-  return part === undefined || part === null || part === '' || isEmptyList
 }
 
 /** Replaces an element of a list, or the first place of a text that is not within a word. */

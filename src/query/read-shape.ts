@@ -39,7 +39,7 @@ export function shapeReader<T extends Type.TSchema>(
 
 /** Whether a member is as good as left out: null, an empty text, an empty list or object. */
 export function isAbsent(value: unknown): boolean {
-  if (value === null || value === '') return true
+  if (value === undefined || value === null || value === '') return true
   return typeof value === 'object' && Object.keys(value).length === 0
 }
 

@@ -3,6 +3,7 @@ import { signInPaths } from '../../sign-in/resource.js'
 import type { SignIn } from '../../sign-in/sign-in.js'
 import { readBody } from '../body.js'
 import { nothingHere } from '../error-answers.js'
+import { reading } from '../request-context.js'
 import { sendOAuthError } from './oauth-answers.js'
 
 export interface SignInRouteParts {
@@ -24,7 +25,6 @@ interface SignInRoute extends Pick<RouteOptions, 'config' | 'method' | 'url'> {
 /** Far more than clients send. */
 const bodyBytesMax = 16 * 1024
 const preflightSeconds = 3600
-const reading = ['GET', 'HEAD']
 
 /** Adds the metadata and the endpoints that agents call to sign in; the page is the portal's. */
 export function addSignIn(app: FastifyInstance, parts: SignInRouteParts): void {
