@@ -52,6 +52,9 @@ const warnings: Readonly<Record<string, readonly string[]>> = {
   floats: ['not_finite'],
   dates: ['history_odd', 'not_finite'],
   decimals: ['rounded_by_readers'],
+  // Of which some generators of clients make no program.
+  names: ['name_not_ascii'],
+  line_break: ['name_not_ascii'],
 }
 
 /** A path that is not a regular file → the error text. */
