@@ -7,13 +7,18 @@ const lettersMax = 40
 export function nearestNames(wanted: string, names: Iterable<string>): readonly string[] {
   const text = wanted.slice(0, 64).toLowerCase()
   const limit = Math.max(1, Math.floor(text.length / 2))
+  // A name without the signs of an expression, or of a list, means something else.
+  const signs = signsOf(text)
   return [...names]
+    .filter((name) => signsOf(name) === signs)
     .map((name) => ({ name, edits: editsBetween(text, name.toLowerCase()) }))
     .filter(({ edits }) => edits <= limit)
     .sort((left, right) => left.edits - right.edits)
     .slice(0, namesMax)
     .map(({ name }) => name)
 }
+
+const signsOf = (text: string) => text.replaceAll(/[^@+*,/]/g, '')
 
 /**
  * The texts most similar to `wanted`: those with one letter more, less or other, then by the length

@@ -79,3 +79,14 @@ await t.test('what acts on a terminal or turns the writing is gone, the words st
   )
   t.end()
 })
+
+// Guarantee: no suggestion drops a part of an expression.
+await t.test('a name is not suggested for an expression or a list of names', (t) => {
+  const names = ['2110', '1230', 'inn', 'a,b', 'x/y']
+  for (const written of ['2110@2024', '365*1230', 'inn, year', '1230+1', 'inn*']) {
+    t.same(nearestNames(written, names), [], written)
+  }
+  t.same(nearestNames('a,c', names), ['a,b'])
+  t.same(nearestNames('x/z', names), ['x/y'])
+  t.end()
+})
