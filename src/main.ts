@@ -148,20 +148,31 @@ process.exitCode = await runCli(process.argv.slice(2), {
   clock: machineClock,
   random: machineRandom,
   buildApp: async (config, parts) => (await loadApp()).buildApp(config, { ...parts, portalFolder }),
-  openFiles: (memory) => async (paths, bounds) =>
-    (await loadReading()).openerFor(memory)(paths, bounds),
-  withSample: (memory) => async (version, columns, use) =>
-    (await loadSampling()).samplerFor(memory)(version, columns, use),
+  // What loads later gets all that it is given: a parameter that is left out here fails nowhere else.
+  openFiles:
+    (memory) =>
+    async (...given) =>
+      (await loadReading()).openerFor(memory)(...given),
+  withSample:
+    (memory) =>
+    async (...given) =>
+      (await loadSampling()).samplerFor(memory)(...given),
   openReader: async (...given) => (await loadReading()).openReader(...given),
   openObjects: (config, options) => openObjects(config, options),
-  openTable: (config, clock) => async (table, bounds, signal) =>
-    (await loadReading()).openerForTables(config, clock)(table, bounds, signal),
-  packFiles: async (order, options) => (await loadPacker()).duckDbPacker()(order, options),
+  openTable:
+    (config, clock) =>
+    async (...given) =>
+      (await loadReading()).openerForTables(config, clock)(...given),
+  packFiles: async (...given) => (await loadPacker()).duckDbPacker()(...given),
   importTable: async (...given) => (await import('./app/import-process.js')).importAside(...given),
   untilInterrupted,
-  inspectFiles: (memory) => async (order, options) =>
-    (await loadReading()).inspectorFor(memory)(order, options),
-  measureGain: (memory) => async (version, signal) =>
-    (await loadReading()).gainFor(memory)(version, signal),
+  inspectFiles:
+    (memory) =>
+    async (...given) =>
+      (await loadReading()).inspectorFor(memory)(...given),
+  measureGain:
+    (memory) =>
+    async (...given) =>
+      (await loadReading()).gainFor(memory)(...given),
   untilStopped,
 })
