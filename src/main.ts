@@ -148,7 +148,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   clock: machineClock,
   random: machineRandom,
   buildApp: async (config, parts) => (await loadApp()).buildApp(config, { ...parts, portalFolder }),
-  // What loads later gets all that it is given: a parameter that is left out here fails nowhere else.
+  // All that is given is passed on: a parameter that was left out here would fail no test.
   openFiles:
     (memory) =>
     async (...given) =>

@@ -79,11 +79,12 @@ await t.test('files that people bring, checked, served and listed by the program
     const found = (check?.findings ?? []).map(({ code, message }) => `${code}: ${message}`)
     t.equal(check?.status === 'refused', rows === null, `${name}: ${found.join()}`)
     t.equal(list?.rows ?? null, rows, `${name}: ${list?.reason}`)
-    if (says)
+    if (says) {
       t.ok(
         found.some((each) => says.test(each)),
         `${name}: ${found.join()}`,
       )
+    }
     if (says && rows === null) t.match(list?.reason, says)
   }
   server.kill('SIGTERM')
