@@ -54,7 +54,10 @@ await t.test('a sound control.db put in place during a start is taken after it',
   const clock = new MovingClock(0)
   const path = join(state, 'control.db')
   const lines: string[] = []
-  const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
+  const write = (line: string) => {
+    lines.push(line)
+  }
+  const logger = pino({ level: 'warn' }, { write })
   const ticks = (count: number) => {
     for (let done = 0; done < count; done += 1) clock.runNext(1000)
   }

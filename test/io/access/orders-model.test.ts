@@ -98,7 +98,7 @@ function raise(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, s
   return sum
 }
 
-/** Month by month: the first ten of each twelve are paid, a part of one by its share. */
+/** Month by month, one at least: ten of each twelve are paid, a part of one by its share. */
 function upgrade(more: number, now: number, end: number): number {
   if (more === 0) return 0
   const day = dayOf(now)
@@ -114,7 +114,7 @@ function upgrade(more: number, now: number, end: number): number {
     if (isPaid && end > from) [partMs, monthMs] = [BigInt(end - from), BigInt(to - from)]
     break
   }
-  return Math.max(1, Number((BigInt(more) * (paid * monthMs + partMs)) / monthMs))
+  return Math.max(more, Number((BigInt(more) * (paid * monthMs + partMs)) / monthMs))
 }
 
 const items = fc
