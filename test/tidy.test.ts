@@ -48,7 +48,7 @@ const weights: Readonly<Record<string, number>> = {
   mail: 1663,
   'mailed-codes': 199,
   mcp: 1554,
-  portal: 9774,
+  portal: 9769,
   query: 3042,
   registry: 1921,
   service: 3210,

@@ -82,7 +82,7 @@ function isNear(word: string, other: string): boolean {
   return word.length > 2 && nearestNames(word, [other]).length > 0
 }
 
-/** The names, numbers and signs of an element; not the functions, which are named anew. */
+/** The names, numbers and signs of an element; not the functions, which get other names. */
 function wordsOf(text: string): string[] {
   const tokens = tokensOf(text)
   return tokens.filter((token, at) => {

@@ -1,3 +1,4 @@
+import { ordersOfAgreements } from '../shop/shop-tables.js'
 import { chargeFunction } from './charge-function.js'
 import { lockKey } from './connection-settings.js'
 import type { Connection } from './postgres-pool.js'
@@ -22,13 +23,7 @@ const postgresMigrations: readonly string[] = [
   `,
   `
   ALTER TABLE agreements ADD COLUMN order_id ${text};
-  UPDATE agreements SET order_id = (
-    SELECT min(o.id) FROM orders o
-    WHERE o.subscription_id = agreements.subscription_id AND o.state = 'confirmed'
-      AND o.done_at = agreements.ordered_at
-      AND agreements.kind = CASE o.kind WHEN 'new' THEN 'create' WHEN 'renew' THEN 'extend'
-        ELSE 'change' END
-  );
+  ${ordersOfAgreements}
   ALTER TABLE email_codes ADD COLUMN wider_network bytea;
   ALTER TABLE email_codes ADD COLUMN widest_network bytea;
   CREATE INDEX email_codes_of_wider_network ON email_codes (wider_network, created_at);

@@ -101,3 +101,14 @@ export const shopTables = `
   CREATE UNIQUE INDEX one_reminder_an_end ON letters (subscription_id, expires_at)
     WHERE kind = 'reminder';
   `
+
+/** Finds the order of each earlier agreement, by kind and millisecond; for both databases. */
+export const ordersOfAgreements = `
+  UPDATE agreements SET order_id = (
+    SELECT min(o.id) FROM orders o
+    WHERE o.subscription_id = agreements.subscription_id AND o.state = 'confirmed'
+      AND o.done_at = agreements.ordered_at
+      AND agreements.kind = CASE o.kind WHEN 'new' THEN 'create' WHEN 'renew' THEN 'extend'
+        ELSE 'change' END
+  );
+  `

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import type Database from 'better-sqlite3'
-import { shopTables } from '../shop/shop-tables.js'
+import { ordersOfAgreements, shopTables } from '../shop/shop-tables.js'
 import { connectionTables } from './connection-tables.js'
 import { ensurePrivateFile } from './private-file.js'
 import { vacuumInto } from './vacuum.js'
@@ -186,13 +186,7 @@ export const controlMigrations: readonly string[] = [
   `
   -- The order that made the agreement; not a reference, because orders refer to agreements.
   ALTER TABLE agreements ADD COLUMN order_id TEXT;
-  UPDATE agreements SET order_id = (
-    SELECT min(o.id) FROM orders o
-    WHERE o.subscription_id = agreements.subscription_id AND o.state = 'confirmed'
-      AND o.done_at = agreements.ordered_at
-      AND agreements.kind = CASE o.kind WHEN 'new' THEN 'create' WHEN 'renew' THEN 'extend'
-        ELSE 'change' END
-  );
+  ${ordersOfAgreements}
   -- Keyed hashes of the networks around the client's: IPv6 /56; IPv4 /16 and IPv6 /48.
   ALTER TABLE email_codes ADD COLUMN wider_network BLOB;
   ALTER TABLE email_codes ADD COLUMN widest_network BLOB;

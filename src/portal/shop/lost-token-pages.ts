@@ -4,7 +4,8 @@ import type { RefusalReason } from '../../shop/refusals.js'
 import { html } from '../html.js'
 import type { Html } from '../html.js'
 import type { PageContext } from '../page-context.js'
-import { codeFields, emailField, refusalNote, shopPage } from './order-pages.js'
+import { titledPage } from '../titled-page.js'
+import { codeFields, emailField, refusalNote } from './order-pages.js'
 import { shopWordsOf } from './words.js'
 
 /** A link to that page where a token is asked for, in a tab of its own; null without mail. */
@@ -23,7 +24,7 @@ export function lostTokenPage(
   refusal: RefusalReason | null,
 ): string {
   const say = shopWordsOf(context.language)
-  return shopPage(
+  return titledPage(
     context,
     say.lostToken,
     html`<p class="lead">${say.lostText}</p>
@@ -38,7 +39,7 @@ export function lostTokenPage(
 /** Renders the page that asks for the code: the same for every address. */
 export function lostTokenCodePage(context: PageContext, email: string, codeId: string): string {
   const say = shopWordsOf(context.language)
-  return shopPage(
+  return titledPage(
     context,
     say.codeTitle,
     html`<p class="lead">${say.codeText(email)}</p>
@@ -57,9 +58,9 @@ export function chooseSubscriptionPage(
 ): string {
   const say = shopWordsOf(context.language)
   if (subscriptions.length === 0) {
-    return shopPage(context, say.lostToken, html`<p class="lead">${say.nothingFound}</p>`)
+    return titledPage(context, say.lostToken, html`<p class="lead">${say.nothingFound}</p>`)
   }
-  return shopPage(
+  return titledPage(
     context,
     say.lostToken,
     html`<form class="order" method="post" action="${context.link('/lost-token/reissue')}">

@@ -9,8 +9,8 @@ import type { Quote } from '../../shop/shop.js'
 import { codeBlock } from '../code-block.js'
 import { html } from '../html.js'
 import type { Html } from '../html.js'
-import { layout } from '../layout.js'
 import type { PageContext } from '../page-context.js'
+import { titledPage } from '../titled-page.js'
 import { contactLink } from './plan-way.js'
 import { shopWordsOf } from './words.js'
 
@@ -33,7 +33,7 @@ export function orderFormPage(
 ): string {
   const say = shopWordsOf(context.language)
   const isOpen = offer.free || offer.paid
-  return shopPage(
+  return titledPage(
     context,
     say.order,
     isOpen
@@ -140,7 +140,7 @@ export function orderCodePage(
   const { items, months, amountRub } = quote
   const titles = new Map(datasets.map(({ name, title }) => [name, title]))
   const total = amountRub === 0 ? context.words.free : context.words.roubles(amountRub)
-  return shopPage(
+  return titledPage(
     context,
     say.codeTitle,
     html`<p class="lead">${say.codeText(email)}</p>
@@ -188,7 +188,7 @@ export function codeAgainPage(
   refusal: RefusalReason,
 ): string {
   const say = shopWordsOf(context.language)
-  return shopPage(
+  return titledPage(
     context,
     say.codeTitle,
     html`${refusalNote(context, refusal)}
@@ -204,7 +204,7 @@ export function codeAgainPage(
 export function tokenPage(context: PageContext, token: string, expiresAt: number): string {
   const say = shopWordsOf(context.language)
   const { words, base } = context
-  return shopPage(
+  return titledPage(
     context,
     say.tokenTitle,
     html`<p class="lead">${say.tokenText}</p>
@@ -218,7 +218,7 @@ export function tokenPage(context: PageContext, token: string, expiresAt: number
 /** Renders an order that waits: number, amount, how to pay. */
 export function waitingPage(context: PageContext, order: Order, payment: string): string {
   const say = shopWordsOf(context.language)
-  return shopPage(
+  return titledPage(
     context,
     say.waitingTitle,
     html`<p class="lead">${say.waitingText}</p>
@@ -246,16 +246,4 @@ export function waitingPage(context: PageContext, order: Order, payment: string)
 export function refusalNote({ language }: PageContext, reason: RefusalReason | null): Html | null {
   if (reason === null) return null
   return html`<p class="refusal" role="alert">${shopWordsOf(language).refusals[reason]}</p>`
-}
-
-/** A page of the shop; search engines find the one that a visitor begins with. */
-export function shopPage(context: PageContext, title: string, content: Html): string {
-  return layout(
-    context,
-    { title: `${title} · ${context.words.service}`, description: null },
-    html`<section class="about">
-      <h1>${title}</h1>
-      ${content}
-    </section>`,
-  )
 }

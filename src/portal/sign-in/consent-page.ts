@@ -5,8 +5,8 @@ import type { AuthorizeRequest } from '../../sign-in/authorize-request.js'
 import type { RedirectTarget } from '../../control/connections/redirect-target.js'
 import { html } from '../html.js'
 import type { Html } from '../html.js'
-import { layout } from '../layout.js'
 import type { PageContext } from '../page-context.js'
+import { titledPage } from '../titled-page.js'
 import { lostTokenLink, subscriptionFields } from '../shop/lost-token-pages.js'
 import { codeFields, emailField } from '../shop/order-pages.js'
 import { shopWordsOf } from '../shop/words.js'
@@ -57,20 +57,17 @@ export function consentPage(context: PageContext, content: ConsentContent): stri
   const words = consentWords(context.language)
   const { client, target } = content.request
   const isForeign = client.host !== null && !isAt(target, client.host)
-  return layout(
+  return titledPage(
     context,
-    { title: `${words.title} · ${context.words.service}`, description: null },
-    html`<section class="about">
-      <h1>${words.title}</h1>
-      <p class="lead">${client.name === '' ? words.asksUnnamed : words.asks(client.name)}</p>
+    words.title,
+    html`<p class="lead">${client.name === '' ? words.asksUnnamed : words.asks(client.name)}</p>
       ${client.name === '' ? null : html`<p class="muted">${words.unverified}</p>`}
       <p>${words.goesTo}</p>
       <p class="receiver"><strong>${receiverText(words, target)}</strong></p>
       ${target.kind === 'site' ? null : html`<p>${words.onlyIfStarted}</p>`}
       ${isForeign ? html`<p>${words.describedBy(client.host ?? '')}</p>` : null}
       <p>${words.costs}</p>
-      ${stepForms(context, content)}
-    </section>`,
+      ${stepForms(context, content)}`,
   )
 }
 
@@ -203,15 +200,12 @@ export function problemPage(context: PageContext, { kind, detail }: ConsentProbl
   const words = consentWords(context.language)
   const title = kind === 'later' ? words.later : words.refused
   const texts = { refused: words.refusedText, later: words.laterText, foreign: words.foreign }
-  return layout(
+  return titledPage(
     context,
-    { title: `${title} · ${context.words.service}`, description: null },
-    html`<section class="about">
-      <h1>${title}</h1>
-      <p class="lead">${texts[kind]}</p>
+    title,
+    html`<p class="lead">${texts[kind]}</p>
       ${
         detail === null ? null : html`<p>${words.forDeveloper} <span lang="en">${detail}</span></p>`
-      }
-    </section>`,
+      }`,
   )
 }
