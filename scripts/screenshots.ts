@@ -53,7 +53,7 @@ function shotsWith(token: string): readonly Shot[] {
     ['analyse', `${financials}${byYear}`, desktop, 'light', analysis],
     ['columns', financials, desktop, 'light', search],
     ['snippets', financials, desktop, 'light', python],
-    ['reference', '/docs/financials?lang=en#operation-financials_rows', desktop, 'light'],
+    ['reference', '/docs/financials?lang=en', desktop, 'light'],
     ['usage', '/account?lang=en', desktop, 'light', usage],
   ]
 }

@@ -82,7 +82,7 @@ export interface Service extends Admission {
   readonly endConnection: (caller: Caller, connectionId: string) => Promise<void>
   /** The public offer: it needs no token and reads no data. */
   readonly showcase: (language: Language) => Showcase
-  /** The datasets of the API reference: those of the token, or the listed ones without a token. */
+  /** The datasets of the OpenAPI document: the token's, or the listed ones without a token. */
   readonly reference: (context: RequestContext) => Promise<Reference>
   /** How the caches are used. */
   readonly cacheUse: () => Readonly<Record<'tops' | 'summaries' | 'guides', CacheUse>>

@@ -37,7 +37,7 @@ const layers = [
  */
 const weights: Readonly<Record<string, number>> = {
   access: 819,
-  app: 2560,
+  app: 2557,
   catalog: 2062,
   cli: 8573,
   columns: 1496,
@@ -48,10 +48,10 @@ const weights: Readonly<Record<string, number>> = {
   mail: 1663,
   'mailed-codes': 199,
   mcp: 1554,
-  portal: 9769,
+  portal: 8865,
   query: 3042,
   registry: 1921,
-  service: 3210,
+  service: 3205,
   shop: 1131,
   'sign-in': 1166,
   versions: 6335,

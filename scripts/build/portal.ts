@@ -1,17 +1,23 @@
 import { build } from 'esbuild'
 
 const sources = 'src/portal/browser'
+/** The licence's text is among those of the installed packages. */
+const notice = '/*! Holds Swagger UI, Copyright SmartBear Software Inc., Apache License 2.0 */'
 
-/** Writes the portal's script and style; their names change with their content. */
+/**
+ * Writes the scripts and styles of the portal and of its API reference, which alone holds Swagger
+ * UI; their names change with their content.
+ */
 export async function buildPortal(out: string): Promise<void> {
   await build({
-    entryPoints: [`${sources}/portal.ts`, `${sources}/portal.css`],
+    entryPoints: [`${sources}/portal.ts`, `${sources}/portal.css`, `${sources}/reference.ts`],
     outdir: out,
     entryNames: '[name]-[hash]',
     bundle: true,
     minify: true,
     format: 'esm',
     target: 'es2022',
+    banner: { js: notice },
     logLevel: 'warning',
   })
 }

@@ -5,7 +5,6 @@ import type { Clock } from '../clock.js'
 import type { Config } from '../config.js'
 import { isReportProof, writeReport } from '../control/server-report.js'
 import type { Engine } from '../engine/engine.js'
-import { openApiDocument } from '../http/openapi/document.js'
 import type { OnRequest } from '../http/request-log/request-log.js'
 import type { ReportTo } from '../http/routes.js'
 import { addPaymentHook } from '../http/payment-route.js'
@@ -68,8 +67,6 @@ export function openServer(parts: ServerParts): FastifyInstance {
     showcase: service.showcase,
     admitVisitor: service.admitAnonymous,
     firstPath: (dataset) => firstPath(live.serving, dataset),
-    reference: service.reference,
-    openApi: (datasets) => openApiDocument(datasets, config.publicUrl ?? '/'),
     assets: readAssets(parts.portalFolder ?? null),
     publicUrl: config.publicUrl,
   }

@@ -11,18 +11,24 @@ interface Asset {
 export interface Assets {
   readonly script: Asset | null
   readonly style: Asset | null
+  readonly referenceScript: Asset | null
+  readonly referenceStyle: Asset | null
 }
 
-/** Reads the built script and style from this folder; null = no assets. */
+/** Reads the built scripts and styles from this folder; null = no assets. */
 export function readAssets(folder: string | null): Assets {
   const names = folder === null ? [] : readdirSync(folder)
-  const asset = (extension: string, type: string): Asset | null => {
-    const name = names.find((each) => extname(each) === extension)
+  const asset = (start: string, extension: string, type: string): Asset | null => {
+    const name = names.find((each) => each.startsWith(start) && extname(each) === extension)
     if (folder === null || name === undefined) return null
     return { path: `/assets/${name}`, type, content: readFileSync(join(folder, name)) }
   }
+  const script = (start: string) => asset(start, '.js', 'text/javascript; charset=utf-8')
+  const style = (start: string) => asset(start, '.css', 'text/css; charset=utf-8')
   return {
-    script: asset('.js', 'text/javascript; charset=utf-8'),
-    style: asset('.css', 'text/css; charset=utf-8'),
+    script: script('portal'),
+    style: style('portal'),
+    referenceScript: script('reference'),
+    referenceStyle: style('reference'),
   }
 }

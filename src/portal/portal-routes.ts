@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Language } from '../config.js'
 import { errorStatus } from '../errors.js'
 import type { ServiceError } from '../errors.js'
 import { curlCommand } from '../service/client-texts.js'
@@ -12,13 +13,13 @@ import { homePage } from './home-page.js'
 import { missingPage, problemPage } from './problem-pages.js'
 import { pageContextOf } from './page-context.js'
 import type { PageContext } from './page-context.js'
-import { addReference } from './reference/reference-routes.js'
-import type { ReferenceParts } from './reference/reference-routes.js'
+import { referencePage } from './reference-page.js'
 import { noStore, reading, sendPage } from './send-page.js'
 import { addShop } from './shop/shop-routes.js'
 import type { ShopRouteParts } from './shop/shop-routes.js'
 
-export interface PortalParts extends ReferenceParts, ShopRouteParts, AccountRouteParts {
+export interface PortalParts extends ShopRouteParts, AccountRouteParts {
+  readonly showcase: (language: Language) => Showcase
   /** Counts a request without a token against its address. @throws rate_limit_exceeded */
   readonly admitVisitor: (address: string) => void
   /** The path and query of a first question that the demo token can ask. */
@@ -68,7 +69,13 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
   addPage('/account', (context) => accountPage(context, parts.shop.isMailOn))
   addMoved(app, parts, '/usage', '/account')
   addAccount(app, parts)
-  addReference(app, parts)
+  addPage('/docs', (context) =>
+    referencePage(context, null, parts.showcase(context.language).demoToken),
+  )
+  addPage('/docs/:dataset', (context, { params }) => {
+    const { dataset } = params as DatasetParams
+    return referencePage(context, dataset, parts.showcase(context.language).demoToken)
+  })
   addShop(app, parts)
   addAssets(app, parts)
 }
@@ -105,7 +112,12 @@ export function sendProblemPage(
 }
 
 function addAssets(app: FastifyInstance, { assets, admitVisitor }: PortalParts): void {
-  for (const asset of [assets.script, assets.style]) {
+  for (const asset of [
+    assets.script,
+    assets.style,
+    assets.referenceScript,
+    assets.referenceStyle,
+  ]) {
     if (!asset) continue
     app.route({
       method: reading,

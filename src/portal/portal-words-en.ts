@@ -238,8 +238,8 @@ export const englishWords = {
   measuresOf: 'Measures',
   groupsOf: 'Groups',
 
-  trail: 'Breadcrumb',
   referenceText: 'Every path, parameter, column, answer and error of the REST interface.',
+  referenceScript: 'This page needs JavaScript. The OpenAPI document can be read without it.',
   referencePublic: 'Public datasets.',
   referenceOwn: 'Datasets of your own token.',
 

@@ -240,9 +240,9 @@ export const russianWords: PortalWords = {
   measuresOf: 'Показатели',
   groupsOf: 'Группы',
 
-  trail: 'Путь',
   referenceText:
     'Все пути, параметры, столбцы, ответы и ошибки REST. Справочник написан по-английски.',
+  referenceScript: 'Этой странице нужен JavaScript. Описание OpenAPI читается и без него.',
   referencePublic: 'Опубликованные наборы данных.',
   referenceOwn: 'Наборы данных вашего токена.',
 

@@ -9,7 +9,7 @@ import { groupTariff } from '../query/summary/resolve-summary.js'
 import type { Version } from '../versions/version.js'
 import type { Descriptions } from './descriptions.js'
 
-/** The datasets of the API reference, for one audience. */
+/** The datasets of the OpenAPI document, for one audience. */
 export interface Reference {
   /** Within one catalog, equal keys mean equal references. */
   readonly catalog: Catalog
@@ -17,12 +17,8 @@ export interface Reference {
   readonly datasets: readonly ReferenceEntry[]
 }
 
-export interface ReferenceEntry extends Pick<
-  Dataset,
-  'name' | 'title' | 'description' | 'source' | 'listed'
-> {
-  /** The demo token sees a subset of it. */
-  readonly hasDemo: boolean
+interface ReferenceEntry {
+  readonly name: string
   /** Reads the first row that the audience sees; others read nothing. */
   readonly describe: () => Promise<ReferenceDataset>
 }
@@ -74,8 +70,7 @@ export function referenceFor(
     hasAggregates(view),
   ])
   const datasets = views.map((view) => ({
-    ...view.dataset,
-    hasDemo: view.dataset.demo !== null,
+    name: view.dataset.name,
     describe: async () => shown(view, await sample(view)),
   }))
   return { catalog, key: JSON.stringify(keys), datasets }

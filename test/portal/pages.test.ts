@@ -173,7 +173,8 @@ await t.test('a page loads nothing from elsewhere and runs no script of its text
 
 await t.test('search engines find each public page in each language', async (t) => {
   const world = await startPortal(t, { publicUrl: 'https://data.example.org' })
-  for (const page of pages) {
+  // The reference of one dataset is the same text for any name.
+  for (const page of pages.filter((each) => each !== '/docs/shown')) {
     const { text } = await world.get(page, undefined, browser)
     for (const [code, query] of [
       ['en', '?lang=en'],
@@ -193,10 +194,8 @@ await t.test('a page that a browser has is not sent again; HEAD sends none', asy
   for (const page of pages) {
     const first = await world.get(page, undefined, browser)
     const tag = header(first, 'etag')
-    const isForAll = !page.startsWith('/docs')
-    const varied = ['Accept-Language', ...(isForAll ? [] : ['Authorization']), 'Accept-Encoding']
-    t.equal(header(first, 'vary'), varied.join(', '))
-    t.equal(header(first, 'cache-control'), isForAll ? 'no-cache' : 'private, no-cache')
+    t.equal(header(first, 'vary'), 'Accept-Language, Accept-Encoding')
+    t.equal(header(first, 'cache-control'), 'no-cache')
     const headers = { ...browser.headers, 'if-none-match': tag }
     const again = await world.get(page, undefined, { headers })
     t.equal(again.status, 304)

@@ -1,6 +1,5 @@
 /** Plans of a dataset that no test buys much of. */
-export const smallPlans =
-  '{p: {rows_per_month: 10, history: all, price_rub: 0, rate_per_minute: 1000}}'
+const smallPlans = '{p: {rows_per_month: 10, history: all, price_rub: 0, rate_per_minute: 1000}}'
 
 /** A dataset with a demo subset, a listed one, and one that only its subscribers may know of. */
 export const audienceRegistry = `

@@ -52,8 +52,12 @@ interface Order {
   readonly body?: unknown
 }
 
-/** Asks for JSON with a token. Every failure is returned as a refusal. */
-export function ask(path: string, token: string, { method, body }: Order = {}): Promise<Answer> {
+/** Asks for JSON, with a token or as a visitor. Every failure is returned as a refusal. */
+export function ask(
+  path: string,
+  token: string | null,
+  { method, body }: Order = {},
+): Promise<Answer> {
   const request = {
     headers: {
       Accept: 'application/json',
@@ -70,18 +74,21 @@ export function ask(path: string, token: string, { method, body }: Order = {}): 
   }))
 }
 
-/** Sends a request with a token, and reads what arrives. Every failure is returned as a refusal. */
+/**
+ * Sends a request, with a token or without, and reads what arrives. Every failure is returned as a
+ * refusal.
+ */
 export async function askFor<Content>(
   path: string,
-  token: string,
+  token: string | null,
   { headers, ...request }: RequestInit & { readonly headers?: Readonly<Record<string, string>> },
   read: (response: Response) => Promise<Content>,
 ): Promise<Content | Refusal> {
-  if (notAscii.test(token)) return unanswered(words.notToken)
+  if (token !== null && notAscii.test(token)) return unanswered(words.notToken)
   try {
     const response = await fetch(`${document.documentElement.dataset['root'] ?? ''}${path}`, {
       ...request,
-      headers: { ...headers, Authorization: `Bearer ${token}` },
+      headers: { ...headers, ...(token !== null && { Authorization: `Bearer ${token}` }) },
     })
     if (response.ok) return await read(response)
     const left = leftOf(response.headers)

@@ -1,12 +1,10 @@
 import { enableCopying } from './copy.js'
 import { startDatasetPage } from './dataset/dataset-page.js'
 import { searchColumns } from './question/columns.js'
-import { startReference } from './reference-view.js'
 import { startAccount } from './account/account-page.js'
 
 enableCopying(document)
 searchColumns()
-startReference()
 const explorer = document.getElementById('explorer-app')
 if (explorer) startDatasetPage(explorer)
 const account = document.getElementById('account-app')
