@@ -7,7 +7,7 @@ interface SubscriptionRow {
   readonly expiresAt: number
   readonly cancelledAt: number | null
   readonly grants: ReadonlyMap<string, string>
-  readonly agreements: number
+  readonly entries: number
 }
 
 interface TokenRow {
@@ -64,7 +64,7 @@ export function readBooks(state: string): Books {
     )
     const subscriptions = all<Omit<SubscriptionRow, 'grants'>>(
       `SELECT id, expires_at AS expiresAt, cancelled_at AS cancelledAt,
-         (SELECT count(*) FROM agreements WHERE subscription_id = subscriptions.id) AS agreements
+         (SELECT count(entry) FROM orders WHERE subscription_id = subscriptions.id) AS entries
        FROM subscriptions ORDER BY created_at, id`,
     ).map((row) => {
       const own = grants.filter(({ id }) => id === row.id)
@@ -104,7 +104,7 @@ const ordersSql = `SELECT id, kind, state, subscription_id AS subscription,
        AND kind IN ('new-token', 'order-confirmed')) AS confirmations,
     (SELECT count(*) FROM audit
      WHERE subject = orders.id AND action = 'order.confirmed') AS audited
-  FROM orders ORDER BY ordered_at, id`
+  FROM orders WHERE by_owner = 0 ORDER BY ordered_at, id`
 
 const emptyBooks: Books = {
   subscriptions: new Map(),

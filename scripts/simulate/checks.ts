@@ -82,20 +82,22 @@ function checkOrders(world: World, before: Books, after: Books): void {
   }
 }
 
-/** A term changes only with an agreement, and nothing that was sold disappears. */
+/** A term changes only with an entry among the orders, and nothing that was sold disappears. */
 function checkSubscriptions(world: World, before: Books, after: Books): void {
   for (const [id, known] of before.subscriptions) {
     const now = after.subscriptions.get(id)
     const name = world.nameOf(id)
     world.require(now !== undefined, `${name} is gone`)
-    if (!now || now.agreements > known.agreements) continue
-    const isSame = now.expiresAt === known.expiresAt && now.cancelledAt === known.cancelledAt
+    if (!now || now.entries > known.entries) continue
+    const isCancelled = known.cancelledAt !== null
+    const isSame =
+      now.expiresAt === known.expiresAt && (!isCancelled || now.cancelledAt === known.cancelledAt)
     const hasSame = JSON.stringify([...now.grants]) === JSON.stringify([...known.grants])
-    world.require(isSame && hasSame, `${name} changed without an agreement`)
+    world.require(isSame && hasSame, `${name} changed without an entry among the orders`)
   }
-  for (const [id, { agreements, grants }] of after.subscriptions) {
-    const isWhole = agreements > 0 && grants.size > 0
-    world.require(isWhole, `${world.nameOf(id)}: ${agreements} agreements, ${grants.size} plans`)
+  for (const [id, { entries, grants }] of after.subscriptions) {
+    const isWhole = entries > 0 && grants.size > 0
+    world.require(isWhole, `${world.nameOf(id)}: ${entries} entries, ${grants.size} plans`)
   }
   for (const [id, known] of before.tokens) {
     const now = after.tokens.get(id)

@@ -5,6 +5,7 @@ const goneCommands: Readonly<Record<string, string>> = {
   query:
     'Ask the server with curl and the header "Authorization: Bearer TOKEN": ' +
     '/v1/DATASET?COLUMN=OPERATOR.VALUE, or /v1/DATASET/export for all rows. See docs/rest.md.',
+  'subscription orders': 'Use das order list --all: it has all orders, also those of the owner.',
 }
 
 /** @throws bad_request for a command that is gone, with what to use in its place */

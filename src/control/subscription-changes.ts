@@ -5,7 +5,7 @@ import { recordAction } from './audit.js'
 import type { AuditDetails } from './audit.js'
 import { checkGrants, grantTexts, insertGrants } from './grants.js'
 import type { Grant } from './grants.js'
-import { recordAgreement } from './agreements.js'
+import { enterSale } from './orders.js'
 import type { ControlStore } from './store/store.js'
 import {
   addMonths,
@@ -63,8 +63,8 @@ export async function extendSubscription(
       { subscriptionId, expiresAt, anchorDay },
     )
     const priceRub = priceOf(before.grants)
-    const agreed = { months, priceRub, orderId: orderId ?? null }
-    await recordAgreement(tx, subscriptionId, { kind: 'extend', orderedAt, ...agreed })
+    const sold = { kind: 'renew', months, priceRub, now: orderedAt } as const
+    await enterSale(tx, subscriptionId, { ...sold, ...(orderId !== undefined && { orderId }) })
     await recordAction(tx, {
       action: 'subscription.extended',
       subject: subscriptionId,
@@ -86,7 +86,7 @@ export interface SubscriptionChange {
   readonly email?: string
   /** The language of letters; left out = unchanged. */
   readonly language?: Language
-  /** What the change costs, in whole roubles; left out = not agreed. */
+  /** What the change costs, in whole roubles; left out = nothing. */
   readonly priceRub?: number
   /** The order of the shop; left out = the owner's. */
   readonly orderId?: string
@@ -121,8 +121,13 @@ export async function changeSubscription(
     )
     await tx.run('DELETE FROM grants WHERE subscription_id = @subscriptionId', { subscriptionId })
     await insertGrants(tx, subscriptionId, grants)
-    const { priceRub = null, orderId = null } = change
-    await recordAgreement(tx, subscriptionId, { kind: 'change', orderedAt, priceRub, orderId })
+    const { priceRub, orderId } = change
+    await enterSale(tx, subscriptionId, {
+      kind: 'change',
+      ...(priceRub !== undefined && { priceRub }),
+      ...(orderId !== undefined && { orderId }),
+      now: orderedAt,
+    })
     const after = await showSubscription(tx, subscriptionId)
     await recordAction(tx, {
       action: 'subscription.changed',
@@ -156,7 +161,6 @@ export function cancelSubscription(
         cancelledAt,
       },
     )
-    await recordAgreement(tx, subscriptionId, { kind: 'cancel', orderedAt: cancelledAt })
     await recordAction(tx, {
       action: 'subscription.cancelled',
       subject: subscriptionId,

@@ -4,7 +4,7 @@ import { isoTime } from '../text.js'
 import { recordAction } from './audit.js'
 import { checkGrants, grantsIn, grantTexts, insertGrants } from './grants.js'
 import type { Grant, GrantColumns } from './grants.js'
-import { recordAgreement } from './agreements.js'
+import { enterSale } from './orders.js'
 import { emailLengthMax, plainEmail } from './email-address.js'
 import type { ControlStore } from './store/store.js'
 import { createSubscriptionId } from './tokens/ids.js'
@@ -76,7 +76,9 @@ export async function createSubscription(
     const expiresAt = addMonths(createdAt, checked.months)
     await insertSubscription(tx, checked, { subscriptionId, createdAt, expiresAt })
     await insertGrants(tx, subscriptionId, checked.grants)
-    await recordAgreement(tx, subscriptionId, { ...checked, kind: 'create', orderedAt: createdAt })
+    const { months, priceRub, orderId } = checked
+    const sold = { kind: 'new', months, priceRub, now: createdAt } as const
+    await enterSale(tx, subscriptionId, { ...sold, ...(orderId !== undefined && { orderId }) })
     await recordAction(tx, {
       action: 'subscription.created',
       subject: subscriptionId,

@@ -1,7 +1,7 @@
 import type { Grant } from './grants.js'
-import { listAgreements } from './agreements.js'
-import type { Agreement } from './agreements.js'
 import { inOrder } from './in-order.js'
+import { ordersOfSubscription } from './orders.js'
+import type { Order } from './orders.js'
 import type { ControlStore } from './store/store.js'
 import { listSubscriptions, showSubscription } from './subscriptions.js'
 import { periodEnd, periodOf } from './usage.js'
@@ -41,15 +41,17 @@ export async function usageReport(
       : [await showSubscription(store, subscriptionId)]
   const lines = (
     await inOrder(subscriptions, async (subscription) => {
-      const agreements = await listAgreements(store, subscription.subscriptionId)
+      const orders = await ordersOfSubscription(store, subscription.subscriptionId)
       const used = await usedRows(store, subscription.subscriptionId)
       return periods.flatMap((period) =>
-        monthLines(grantsOfMonth(agreements, period), used, period).map((line) => ({
-          period,
-          subscriptionId: subscription.subscriptionId,
-          email: subscription.email,
-          ...line,
-        })),
+        monthLines(grantsOfMonth(orders, subscription.cancelledAt, period), used, period).map(
+          (line) => ({
+            period,
+            subscriptionId: subscription.subscriptionId,
+            email: subscription.email,
+            ...line,
+          }),
+        ),
       )
     })
   ).flat()
@@ -67,13 +69,19 @@ export function periodsBetween(from: string, to: string): readonly string[] {
 }
 
 /** The last grants of a month; none in a month in which the subscription was not live. */
-function grantsOfMonth(agreements: readonly Agreement[], period: string): readonly Grant[] {
+function grantsOfMonth(
+  orders: readonly Order[],
+  cancelledAt: number | null,
+  period: string,
+): readonly Grant[] {
   const start = Date.parse(`${period}-01T00:00:00Z`)
   const end = periodEnd(period)
-  const living = agreements.filter(({ kind, orderedAt, expiresAt }, at) => {
-    const next = agreements[at + 1]?.orderedAt ?? Infinity
-    const over = kind === 'cancel' ? orderedAt : next
-    return orderedAt < end && Math.min(expiresAt, over) > start
+  const effects = orders
+    .flatMap(({ effect, doneAt }) => (effect && doneAt !== null ? [{ ...effect, doneAt }] : []))
+    .sort((left, right) => left.entry - right.entry)
+  const living = effects.filter(({ doneAt, expiresAt }, at) => {
+    const over = effects[at + 1]?.doneAt ?? cancelledAt ?? Infinity
+    return doneAt < end && Math.min(expiresAt, over) > start
   })
   return living.at(-1)?.grants ?? []
 }

@@ -1,6 +1,6 @@
 import { connectionState, showConnection } from '../control/connections/connections.js'
 import { redirectTarget } from '../control/connections/redirect-target.js'
-import { showOrder } from '../control/shop/orders.js'
+import { showOrder } from '../control/orders.js'
 import type { ControlStore } from '../control/store/store.js'
 import { showSubscription } from '../control/subscriptions.js'
 import type { Subscription } from '../control/subscriptions.js'

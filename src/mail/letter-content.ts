@@ -1,6 +1,6 @@
 import type { ConnectionMeans } from '../control/connections/connections.js'
 import type { RedirectTarget } from '../control/connections/redirect-target.js'
-import type { OrderKind } from '../control/shop/orders.js'
+import type { OrderKind } from '../control/orders.js'
 
 /** A dataset of a subscription, for letters. */
 export interface LetterGrant {

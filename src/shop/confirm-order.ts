@@ -1,9 +1,8 @@
-import { newestAgreement } from '../control/agreements.js'
 import { recordAction } from '../control/audit.js'
 import { grantTexts } from '../control/grants.js'
 import { queueLetter } from '../control/letters.js'
-import { endOrder, showOrder } from '../control/shop/orders.js'
-import type { Order } from '../control/shop/orders.js'
+import { newestEntry, showOrder } from '../control/orders.js'
+import type { Order } from '../control/orders.js'
 import { changeSubscription, extendSubscription } from '../control/subscription-changes.js'
 import { createSubscription, showSubscription } from '../control/subscriptions.js'
 import type { NewSubscription } from '../control/subscriptions.js'
@@ -25,7 +24,7 @@ export interface Confirmed {
 }
 
 /**
- * Confirms an order that waits, in one transaction: the subscription, the agreement, the letter and
+ * Confirms an order that waits, in one transaction: the subscription, the entry, the letter and
  * the audit trail hold it together, or none does. An expired order is confirmed only when the owner
  * accepts a late payment.
  *
@@ -44,7 +43,6 @@ export async function confirmOrder(
     requirePlans(parts, order)
     const applied = await apply({ ...parts, store: tx }, order, now)
     const { subscriptionId } = applied
-    await endOrder(tx, orderId, { state: 'confirmed', subscriptionId, now })
     await recordAction(tx, {
       action: 'order.confirmed',
       subject: orderId,
@@ -119,10 +117,10 @@ async function extend({ store }: OrderParts, order: Order, now: number): Promise
 }
 
 async function change({ store }: OrderParts, order: Order, now: number): Promise<Applied> {
-  const { items, amountRub, orderId, agreementId } = order
+  const { items, amountRub, orderId, basedOn } = order
   const subscriptionId = subscriptionOf(order)
   const isOver = (await showSubscription(store, subscriptionId)).expiresAt <= now
-  if (isOver || (await newestAgreement(store, subscriptionId)) !== agreementId) {
+  if (isOver || (await newestEntry(store, subscriptionId)) !== basedOn) {
     throw outdated(order)
   }
   const { expiresAt } = await changeSubscription(store, subscriptionId, {

@@ -1,7 +1,7 @@
 import { recordAction } from '../control/audit.js'
 import { queueLetter } from '../control/letters.js'
-import { endOrder, showOrder } from '../control/shop/orders.js'
-import type { Order } from '../control/shop/orders.js'
+import { endOrder, showOrder } from '../control/orders.js'
+import type { Order } from '../control/orders.js'
 import { badRequest } from '../errors.js'
 import type { OrderParts } from './shop-parts.js'
 

@@ -1,5 +1,5 @@
 import type { Grant } from '../control/grants.js'
-import type { Order } from '../control/shop/orders.js'
+import type { Order } from '../control/orders.js'
 import { liveGrantsOfEmail } from '../control/subscriber-grants.js'
 import { planOf } from '../registry/registry.js'
 import type { Registry } from '../registry/registry.js'

@@ -1,5 +1,5 @@
 import type { Grant } from '../control/grants.js'
-import { orderItemsMax } from '../control/shop/shop-limits.js'
+import { orderItemsMax } from '../control/order-limits.js'
 import { planOf } from '../registry/registry.js'
 import type { Plan, Registry } from '../registry/registry.js'
 import { ShopRefusal } from './refusals.js'

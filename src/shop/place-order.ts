@@ -3,13 +3,13 @@ import { recordAction } from '../control/audit.js'
 import { grantTexts } from '../control/grants.js'
 import type { Grant } from '../control/grants.js'
 import { queueLetter } from '../control/letters.js'
-import { insertOrder, ordersOfEmail } from '../control/shop/orders.js'
-import type { NewOrder, Order } from '../control/shop/orders.js'
+import { insertOrder, ordersOfEmail } from '../control/orders.js'
+import type { NewOrder, Order } from '../control/orders.js'
 import {
   orderLifeMs,
   ordersPerEmailAndDayMax,
   waitingOrdersPerEmailMax,
-} from '../control/shop/shop-limits.js'
+} from '../control/order-limits.js'
 import { isoTime } from '../text.js'
 import { confirmOrder } from './confirm-order.js'
 import type { Confirmed } from './confirm-order.js'
@@ -27,7 +27,7 @@ export type Placed =
 /** What is ordered, at a price that was shown. */
 export interface WantedOrder extends Pick<
   NewOrder,
-  'kind' | 'subscriptionId' | 'months' | 'amountRub' | 'agreementId'
+  'kind' | 'subscriptionId' | 'months' | 'amountRub' | 'basedOn'
 > {
   readonly email: string
   readonly language: Language

@@ -1,7 +1,5 @@
-import { listAgreements } from '../control/agreements.js'
-import type { Agreement } from '../control/agreements.js'
-import { ordersOfSubscription } from '../control/shop/orders.js'
-import type { Order, OrderKind } from '../control/shop/orders.js'
+import { ordersOfSubscription } from '../control/orders.js'
+import type { Order } from '../control/orders.js'
 import { showSubscription } from '../control/subscriptions.js'
 import type { Subscription } from '../control/subscriptions.js'
 import { planOf, plansOf } from '../registry/registry.js'
@@ -23,7 +21,7 @@ export interface ShopAccount {
   /** The datasets that it can get another plan of, or add. */
   readonly choices: readonly PlanChoice[]
   /** Newest first. */
-  readonly orders: readonly Receipt[]
+  readonly orders: readonly Order[]
   readonly canReissue: boolean
 }
 
@@ -33,15 +31,6 @@ export interface PlanChoice {
   readonly current: string | null
   /** The other plans that are on offer. */
   readonly plans: readonly Plan[]
-}
-
-/** An order of the shop, or what was agreed with the owner; times in ms since the epoch, UTC. */
-export interface Receipt extends Pick<Order, 'kind' | 'state' | 'items' | 'months' | 'amountRub'> {
-  readonly number: string
-  readonly orderedAt: number
-  readonly doneAt: number | null
-  /** The order of the shop; null for what the owner entered. */
-  readonly order: Order | null
 }
 
 /**
@@ -100,27 +89,10 @@ function choicesOf(
   })
 }
 
-const orderKinds: Readonly<Record<Exclude<Agreement['kind'], 'cancel'>, OrderKind>> = {
-  create: 'new',
-  extend: 'renew',
-  change: 'change',
-}
-
-/** What an order of the shop agreed on is listed once, as the order. */
-async function receiptsOf(
-  { store }: ShopParts,
-  subscriptionId: string,
-): Promise<readonly Receipt[]> {
+/** What the owner changed without a price is no sale. */
+async function receiptsOf({ store }: ShopParts, subscriptionId: string): Promise<readonly Order[]> {
   const orders = await ordersOfSubscription(store, subscriptionId)
-  const agreed = (await listAgreements(store, subscriptionId)).flatMap((agreement, at) => {
-    const { kind: agreedKind, orderedAt, months, priceRub, grants, orderId } = agreement
-    if (agreedKind === 'cancel' || priceRub === null || orderId !== null) return []
-    const kind = orderKinds[agreedKind]
-    const number = `${subscriptionId}-${at + 1}`
-    const facts = { kind, items: grants, months, amountRub: priceRub, order: null }
-    const times = { orderedAt, doneAt: orderedAt }
-    return [{ ...facts, ...times, number, state: 'confirmed' as const }]
-  })
-  const ordered = orders.map((order) => ({ ...order, number: order.orderId, order }))
-  return [...ordered, ...agreed].sort((left, right) => right.orderedAt - left.orderedAt)
+  return orders
+    .filter(({ byOwner, kind, amountRub }) => !byOwner || kind !== 'change' || amountRub > 0)
+    .reverse()
 }

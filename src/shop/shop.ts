@@ -1,9 +1,9 @@
 import type { Language } from '../config.js'
 import type { Grant } from '../control/grants.js'
 import { noteUse } from '../control/mailed-codes/email-codes.js'
-import type { Order } from '../control/shop/orders.js'
-import type { PaymentOutcome } from '../control/shop/payments.js'
-import { freeMonths } from '../control/shop/shop-limits.js'
+import type { Order } from '../control/orders.js'
+import type { PaymentOutcome } from '../control/payments.js'
+import { freeMonths } from '../control/order-limits.js'
 import { monthsMax } from '../control/subscriptions.js'
 import type { Subscription } from '../control/subscriptions.js'
 import type { ReissuedToken } from '../control/tokens/tokens.js'
@@ -117,7 +117,7 @@ export function createShop(parts: ShopParts): Shop {
           const wanted = quote(shown)
           if (wanted.amountRub !== shown.amountRub) throw new ShopRefusal('price')
           await noteUse(tx, codeId, now())
-          const facts = { kind: 'new', subscriptionId: null, agreementId: null } as const
+          const facts = { kind: 'new', subscriptionId: null, basedOn: null } as const
           const inside = { ...parts, store: tx }
           return await placeOrder(inside, { ...facts, ...wanted, email, language })
         },

@@ -1,8 +1,7 @@
-import { newestAgreement } from '../control/agreements.js'
 import { recordAction } from '../control/audit.js'
 import type { Grant } from '../control/grants.js'
-import { endOrder, ordersOfSubscription } from '../control/shop/orders.js'
-import { freeMonths } from '../control/shop/shop-limits.js'
+import { endOrder, newestEntry, ordersOfSubscription } from '../control/orders.js'
+import { freeMonths } from '../control/order-limits.js'
 import { addMonths, dayOfMonth, monthsMax, showSubscription } from '../control/subscriptions.js'
 import type { Subscription } from '../control/subscriptions.js'
 import { priceRub } from '../registry/price.js'
@@ -76,7 +75,7 @@ export function orderRenewal(
     if (quote.amountRub > shownRub) throw new ShopRefusal('price')
     const { email, language, grants } = await showSubscription(inside.store, subscriptionId)
     await expireWaiting(inside, subscriptionId)
-    const facts = { kind: 'renew', subscriptionId, email, language, agreementId: null } as const
+    const facts = { kind: 'renew', subscriptionId, email, language, basedOn: null } as const
     const { amountRub } = quote
     return await placeOrder(inside, { ...facts, items: grants, months: quote.months, amountRub })
   })
@@ -131,9 +130,9 @@ export function orderChange(
     const { items, amountRub } = await quoteChange(inside, subscriptionId, wanted)
     if (amountRub > shownRub) throw new ShopRefusal('price')
     const { email, language } = await showSubscription(inside.store, subscriptionId)
-    const agreementId = await newestAgreement(inside.store, subscriptionId)
+    const basedOn = await newestEntry(inside.store, subscriptionId)
     await expireWaiting(inside, subscriptionId)
-    const facts = { kind: 'change', subscriptionId, email, language, agreementId } as const
+    const facts = { kind: 'change', subscriptionId, email, language, basedOn } as const
     return await placeOrder(inside, { ...facts, items, months: null, amountRub })
   })
 }

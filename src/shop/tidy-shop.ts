@@ -1,8 +1,8 @@
 import { recordAction } from '../control/audit.js'
 import { codeWindowMs } from '../control/mailed-codes/code-limits.js'
 import { removeCodes } from '../control/mailed-codes/email-codes.js'
-import { endOrder, overdueOrders, removeUnpaidOrders } from '../control/shop/orders.js'
-import { unpaidOrderKeptMs } from '../control/shop/shop-limits.js'
+import { endOrder, overdueOrders, removeUnpaidOrders } from '../control/orders.js'
+import { unpaidOrderKeptMs } from '../control/order-limits.js'
 import type { OrderParts } from './shop-parts.js'
 
 /**

@@ -44,7 +44,6 @@ const recordedBy: Readonly<Record<string, readonly string[]>> = {
   'subscription show': [],
   'subscription extend': ['subscription.extended'],
   'subscription change': ['subscription.changed'],
-  'subscription orders': [],
   'subscription cancel': ['subscription.cancelled'],
   'connection list': [],
   'connection show': [],

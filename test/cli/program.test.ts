@@ -46,7 +46,6 @@ await t.test('every command has a help text with an example, and --json', async 
     'subscription create',
     'subscription extend',
     'subscription list',
-    'subscription orders',
     'subscription show',
     'token check',
     'token list',

@@ -48,12 +48,12 @@ await t.test('commands that only read leave the schema of an older release alone
   const cli = await cliOverOldState(t, older)
   const before = readFileSync(controlPath(cli))
   const needing = [
-    ...['subscription show', 'subscription orders', 'usage', 'mail list', 'dataset list', 'audit'],
+    ...['subscription show', 'order list', 'usage', 'mail list', 'dataset list', 'audit'],
   ]
   const reading = [
     ['subscription', 'list'],
     ['subscription', 'show', 'sub_old'],
-    ['subscription', 'orders'],
+    ['order', 'list'],
     ['token', 'list'],
     ['usage'],
     ['mail', 'list'],

@@ -11,8 +11,8 @@ import { liveGrants } from '../../src/control/grants.js'
 import * as letters from '../../src/control/letters.js'
 import * as codes from '../../src/control/mailed-codes/email-codes.js'
 import * as reloads from '../../src/control/reload-requests.js'
-import * as orders from '../../src/control/shop/orders.js'
-import { findPayment, insertPayment, paymentsOf } from '../../src/control/shop/payments.js'
+import * as orders from '../../src/control/orders.js'
+import { findPayment, insertPayment, paymentsOf } from '../../src/control/payments.js'
 import type { ControlStore } from '../../src/control/store/store.js'
 import { liveSubscriptions } from '../../src/control/subscriber-grants.js'
 import { hashToken } from '../../src/control/tokens/token-format.js'
@@ -64,7 +64,7 @@ await t.test('orders wait, end and are removed; payments are kept', async (t) =>
   const { subscriptionId } = await subscribe(store, { email })
   const asked: orders.NewOrder = {
     ...{ kind: 'renew', email, language: 'ru', subscriptionId, items: [], months: 3 },
-    ...{ amountRub: 990, agreementId: null, orderedAt: noon, payUntil: noon + 1 },
+    ...{ amountRub: 990, basedOn: null, orderedAt: noon, payUntil: noon + 1 },
   }
   const { orderId } = await orders.insertOrder(store, asked)
   await t.rejects(orders.insertOrder(store, asked), 'one order of a subscription waits')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { listAgreements } from '../../src/control/agreements.js'
+import { ordersOfSubscription } from '../../src/control/orders.js'
 import {
   cancelSubscription,
   changeSubscription,
@@ -157,7 +157,7 @@ await t.test('a change that is refused says why, and changes nothing', async (t)
   t.same((await showSubscription(store, subscriptionId)).grants, [
     { dataset: 'financials', plan: 'start' },
   ])
-  t.equal((await listAgreements(store, subscriptionId)).length, 1)
+  t.equal((await ordersOfSubscription(store, subscriptionId)).length, 1)
 })
 
 await t.test('cancelling is permanent, and a second time changes nothing', async (t) => {
@@ -201,21 +201,28 @@ await t.test('every order is saved with the subscription after it', async (t) =>
   await cancelSubscription(store, subscriptionId, now)
   const start = [{ dataset: 'financials', plan: 'start' }]
   const pro = [{ dataset: 'financials', plan: 'pro' }]
-  const unpriced = { months: null, priceRub: null }
-  const later = { orderedAt: noon + dayMs, grants: pro, globalRows: 10, orderId: null }
-  t.same(await listAgreements(store, subscriptionId), [
+  const later = { orderedAt: noon + dayMs, byOwner: true, state: 'confirmed' }
+  t.match(await ordersOfSubscription(store, subscriptionId), [
     {
       orderedAt: noon,
-      kind: 'create',
+      kind: 'new',
       months: 1,
-      priceRub: 990,
-      grants: start,
-      globalRows: null,
-      expiresAt,
-      orderId: null,
+      amountRub: 990,
+      effect: { entry: 1, grants: start, globalRows: null, expiresAt },
     },
-    { ...later, ...unpriced, kind: 'change', expiresAt },
-    { ...later, kind: 'extend', months: 1, priceRub: 3900, expiresAt: extended.expiresAt },
-    { ...later, ...unpriced, kind: 'cancel', expiresAt: extended.expiresAt },
+    {
+      ...later,
+      kind: 'change',
+      months: null,
+      amountRub: 0,
+      effect: { entry: 2, grants: pro, globalRows: 10, expiresAt },
+    },
+    {
+      ...later,
+      kind: 'renew',
+      months: 1,
+      amountRub: 3900,
+      effect: { entry: 3, grants: pro, globalRows: 10, expiresAt: extended.expiresAt },
+    },
   ])
 })

@@ -9,7 +9,7 @@ import { queueLetter } from '../../src/control/letters.js'
 import { postgresSchemaVersion } from '../../src/control/postgres/postgres-migrations.js'
 import { PostgresStore } from '../../src/control/postgres/postgres-store.js'
 import { finishReload, takeReload } from '../../src/control/reload-requests.js'
-import { insertOrder } from '../../src/control/shop/orders.js'
+import { insertOrder } from '../../src/control/orders.js'
 import { ServerLock } from '../../src/control/store/server-lock.js'
 import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { chargeAll } from '../../src/control/usage.js'
@@ -63,7 +63,7 @@ await t.test('what one machine sells, every other one shows, without a control.d
   const id = sold.subscription
   t.match(await other.json(['subscription', 'list']), [{ subscription: id }])
   t.match(await other.json(['subscription', 'show', id]), { email: 'a@example.org' })
-  t.match(await other.json(['subscription', 'orders']), [{ subscription: id }])
+  t.match(await other.json(['order', 'list', '--all']), [{ subscription: id }])
   t.match(await other.json(['token', 'list']), [{ subscription: id }])
   t.match(await other.json(['token', 'check'], `${sold.token}\n`), [{ live: true }])
   const path = '/v1/financials?inn=eq.0000000001'
@@ -102,7 +102,7 @@ await t.test('usage, orders and letters are read and changed', async (t) => {
   const order = async (email: string) =>
     await insertOrder(store, {
       ...{ kind: 'new', email, language: 'en', subscriptionId: null, months: 3, amountRub: 2970 },
-      ...{ items: [{ dataset: 'financials', plan: 'start' }], agreementId: null },
+      ...{ items: [{ dataset: 'financials', plan: 'start' }], basedOn: null },
       ...{ orderedAt: now, payUntil: now + 86_400_000 },
     })
   const [paid, other] = [await order('b@example.org'), await order('c@example.org')]

@@ -12,9 +12,9 @@ import { createCodeId, insertCode } from '../../src/control/mailed-codes/email-c
 import { copyStore } from '../../src/control/postgres/copy-store.js'
 import { copiedTables } from '../../src/control/postgres/copy-tables.js'
 import { requestReload } from '../../src/control/reload-requests.js'
-import { insertOrder } from '../../src/control/shop/orders.js'
-import type { NewOrder } from '../../src/control/shop/orders.js'
-import { insertPayment } from '../../src/control/shop/payments.js'
+import { insertOrder } from '../../src/control/orders.js'
+import type { NewOrder } from '../../src/control/orders.js'
+import { insertPayment } from '../../src/control/payments.js'
 import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import type { ControlStore } from '../../src/control/store/store.js'
 import { listSubscriptions } from '../../src/control/subscriptions.js'
@@ -50,7 +50,7 @@ async function fill(store: ControlStore): Promise<{ token: string; subscriptionI
   )
   const order: NewOrder = {
     ...{ kind: 'new' as const, email, language: 'ru' as const, subscriptionId: null, items: [] },
-    ...{ months: 3, amountRub: 990, agreementId: null, orderedAt: noon, payUntil: noon + 1 },
+    ...{ months: 3, amountRub: 990, basedOn: null, orderedAt: noon, payUntil: noon + 1 },
   }
   const { orderId } = await insertOrder(store, order)
   const payment = { paymentId: 'p', orderId, amountRub: 1, paidAt: noon, receivedAt: noon }

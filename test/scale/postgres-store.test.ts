@@ -4,15 +4,22 @@ import pg from 'pg'
 import t from 'tap'
 import type { Test } from 'tap'
 import { listActions, recordAction } from '../../src/control/audit.js'
+import { newestEntry, ordersOfSubscription } from '../../src/control/orders.js'
 import { AdvisoryLock } from '../../src/control/postgres/advisory-lock.js'
 import { PostgresCharges } from '../../src/control/postgres/postgres-charges.js'
-import { postgresSchemaVersion } from '../../src/control/postgres/postgres-migrations.js'
+import {
+  migratePostgres,
+  postgresMigrations,
+  postgresSchemaVersion,
+} from '../../src/control/postgres/postgres-migrations.js'
+import { PostgresPool } from '../../src/control/postgres/postgres-pool.js'
 import { PostgresStore } from '../../src/control/postgres/postgres-store.js'
 import { liveSubscriptions } from '../../src/control/subscriber-grants.js'
 import { showSubscription } from '../../src/control/subscriptions.js'
 import { hashToken } from '../../src/control/tokens/token-format.js'
 import { findToken } from '../../src/control/tokens/tokens.js'
 import { noon, subscribe, thrownBy } from '../control/fixtures/store.js'
+import { oneLedgerOfFirst, twoLedgers } from '../control/fixtures/two-ledgers.js'
 import { freshSchema, openPostgres, password, startPostgres } from './fixtures/postgres.js'
 import { machine } from '../support/machine.js'
 
@@ -103,6 +110,22 @@ await t.test('a schema of a newer release is refused, for the operator', async (
   }
   await t.rejects(later.ready(), refused)
   await t.rejects(later.all('SELECT 1'), refused)
+})
+
+await t.test('orders and agreements become one ledger, and nothing sold is lost', async (t) => {
+  const schema = freshSchema()
+  const before = postgresMigrations.findIndex((step) => step.includes('DROP TABLE agreements'))
+  const pool = new PostgresPool(server.url, { schema })
+  t.teardown(() => pool.close())
+  await pool.connected((connection) =>
+    migratePostgres(connection, schema, postgresMigrations.slice(0, before)),
+  )
+  await (await connect(t, schema)).query(twoLedgers)
+  const store = openPostgres(t, server.url, { schema })
+  t.same(await ordersOfSubscription(store, 'sub_1'), oneLedgerOfFirst)
+  t.match(await ordersOfSubscription(store, 'sub_2'), [{ kind: 'new', effect: { entry: 2 } }])
+  t.equal(await newestEntry(store, 'sub_1'), 4)
+  t.equal((await store.all('SELECT 1 FROM payments')).length, 1)
 })
 
 await t.test('transactions of several stores run one after another', async (t) => {

@@ -107,7 +107,7 @@ function pairOf(text: string): [string, string] {
   return [name, value]
 }
 
-const idPattern = /\b(?:sub|tok)_[0-9A-Za-z]{16}\b/g
+const idPattern = /\b(?:sub|ord|tok)_[0-9A-Za-z]{16}\b/g
 
 /** Pairs the ids that a page shows for the first time with those of the actual output. */
 export function learnIds(ids: Map<string, string>, shown: string, actual: string): void {

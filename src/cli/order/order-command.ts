@@ -2,38 +2,42 @@ import type { Command } from 'commander'
 import { readRegistry } from '../../catalog.js'
 import { inOrder } from '../../control/in-order.js'
 import { keyOf } from '../../control/keys.js'
-import { listOrders, showOrder } from '../../control/shop/orders.js'
-import type { Order, OrderState } from '../../control/shop/orders.js'
-import { paymentsOf } from '../../control/shop/payments.js'
-import type { Payment } from '../../control/shop/payments.js'
+import { listOrders, showOrder } from '../../control/orders.js'
+import type { Order, OrderState } from '../../control/orders.js'
+import { paymentsOf } from '../../control/payments.js'
+import type { Payment } from '../../control/payments.js'
 import { confirmOrder } from '../../shop/confirm-order.js'
 import { declineOrder } from '../../shop/decline-order.js'
+import { badRequest } from '../../errors.js'
 import { isoTime } from '../../text.js'
 import { addCommand, addGroup, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
+import { reportCsv } from '../csv.js'
 import type { CliParts } from '../parts.js'
 import { count, day, isoTimeOrNull, printJson, printLines } from '../print.js'
 import { readFilledStore, readStore, withFilledStore } from '../state.js'
-import { grantsText } from '../subscription/subscription-json.js'
+import { grantsText, orderJson } from '../subscription/subscription-json.js'
 import { tableLines } from '../table.js'
 
-type ListFlags = Flags & { readonly all?: boolean }
+type ListFlags = Flags & { readonly all?: boolean; readonly csv?: boolean }
 
-/** `das order …`: what visitors and subscribers ordered on the portal. */
+/** `das order …`: what was ordered on the portal, and what the owner sold. */
 export function addOrder(program: Command, parts: CliParts): void {
   const group = addGroup(
     program,
     'order',
-    'List the orders of the portal, confirm and decline them.',
+    'List the orders, confirm and decline those of the portal.',
     'das order list',
   )
   addCommand(group, {
     usage: 'list',
-    description: 'List orders that wait for their payment, oldest first.',
-    options: (command) => command.option('--all', 'also list confirmed, declined and expired ones'),
+    description:
+      'List orders that wait for their payment, oldest first; with --all also confirmed, ' +
+      "declined and expired ones, and the owner's.",
+    options: (command) => command.option('--all', 'list every order').option('--csv', 'print CSV'),
     settings: ['state'],
     json: 'print [{order, kind, state, email, subscription, items, amount_rub, …, payments}]',
-    examples: ['das order list', 'das order list --all'],
+    examples: ['das order list', 'das order list --all', 'das order list --all --csv > orders.csv'],
   }).action((flags: ListFlags) => list(parts, flags))
   addCommand(group, {
     usage: 'show <order>',
@@ -81,7 +85,9 @@ async function list(parts: CliParts, flags: ListFlags): Promise<void> {
           payments: await paymentsOf(store, order.orderId),
         })),
     )) ?? []
-  if (flags.json) return printJson(parts, orders.map(orderJson))
+  if (flags.csv && flags.json) throw badRequest('Use --csv or --json, not both.')
+  if (flags.json) return printJson(parts, orders.map(paidJson))
+  if (flags.csv) return printLines(parts, ...reportCsv(csvTitles, orders.map(csvRow)))
   if (orders.length === 0) {
     return printLines(parts, flags.all ? 'There are no orders.' : 'No order waits.')
   }
@@ -111,7 +117,7 @@ async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
     order: await showOrder(store, id),
     payments: await paymentsOf(store, id),
   }))
-  if (flags.json) return printJson(parts, orderJson(shown))
+  if (flags.json) return printJson(parts, paidJson(shown))
   const { order, payments } = shown
   const time = order.months === null ? '' : `, ${order.months} months`
   const of = order.subscriptionId === null ? '' : `, ${order.subscriptionId}`
@@ -119,7 +125,9 @@ async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
     parts,
     `Order ${order.orderId} of ${order.email}: ${order.kind}${of}, ${order.state}`,
     `${count(parts.stdout, order.amountRub)} RUB${time}: ${grantsText(order.items)}`,
-    `Ordered ${day(order.orderedAt)}, to be paid by ${day(order.payUntil)}`,
+    order.byOwner
+      ? `Entered by the owner on ${day(order.orderedAt)}`
+      : `Ordered ${day(order.orderedAt)}, to be paid by ${day(order.payUntil)}`,
     '',
     ...(payments.length === 0 ? ['No payment was reported.'] : paymentLines(parts, payments)),
   )
@@ -157,7 +165,7 @@ async function confirm(parts: CliParts, id: string, flags: Flags): Promise<void>
   }))
   const { order, subscriptionId, expiresAt } = confirmed
   if (flags.json) {
-    return printJson(parts, { ...orderJson(confirmed), expires_at: isoTime(expiresAt) })
+    return printJson(parts, { ...paidJson(confirmed), expires_at: isoTime(expiresAt) })
   }
   printLines(
     parts,
@@ -172,27 +180,16 @@ async function decline(parts: CliParts, id: string, flags: Flags): Promise<void>
     order: await declineOrder({ store, now: parts.clock.now }, id),
     payments: await paymentsOf(store, id),
   }))
-  if (flags.json) return printJson(parts, orderJson(declined))
+  if (flags.json) return printJson(parts, paidJson(declined))
   printLines(
     parts,
     `Order ${id} of ${declined.order.email} is declined. The server mails the buyer.`,
   )
 }
 
-function orderJson({ order, payments }: PaidOrder) {
+function paidJson({ order, payments }: PaidOrder) {
   return {
-    order: order.orderId,
-    kind: order.kind,
-    state: order.state,
-    email: order.email,
-    language: order.language,
-    subscription: order.subscriptionId,
-    items: order.items,
-    months: order.months,
-    amount_rub: order.amountRub,
-    ordered_at: isoTime(order.orderedAt),
-    pay_until: isoTime(order.payUntil),
-    done_at: isoTimeOrNull(order.doneAt),
+    ...orderJson(order),
     payments: payments.map((each) => ({
       payment: each.paymentId,
       amount_rub: each.amountRub,
@@ -201,4 +198,36 @@ function orderJson({ order, payments }: PaidOrder) {
       outcome: each.outcome,
     })),
   }
+}
+
+const csvTitles = [
+  'order',
+  'ordered_at',
+  'done_at',
+  'state',
+  'kind',
+  'by_owner',
+  'subscription',
+  'email',
+  'months',
+  'amount_rub',
+  'items',
+  'expires_at',
+]
+
+function csvRow({ order }: PaidOrder) {
+  return [
+    order.orderId,
+    isoTime(order.orderedAt),
+    isoTimeOrNull(order.doneAt),
+    order.state,
+    order.kind,
+    String(order.byOwner),
+    order.subscriptionId,
+    order.email,
+    order.months,
+    order.amountRub,
+    grantsText(order.items),
+    order.effect && isoTime(order.effect.expiresAt),
+  ]
 }

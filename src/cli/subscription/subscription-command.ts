@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { rowBudget } from '../../access/allowance.js'
-import { listAgreements } from '../../control/agreements.js'
-import type { Agreement } from '../../control/agreements.js'
 import { connectionState, listConnections } from '../../control/connections/connections.js'
+import { ordersOfSubscription } from '../../control/orders.js'
+import type { Order } from '../../control/orders.js'
 import { listSubscriptions, showSubscription } from '../../control/subscriptions.js'
 import type { Subscription } from '../../control/subscriptions.js'
 import { subscriptionState } from '../../control/tokens/token-state.js'
@@ -23,7 +23,6 @@ import { tokenJson, tokenTable } from '../token/token-table.js'
 import { addSubscriptionCreate } from './subscription-create.js'
 import { addSubscriptionChanges } from './subscription-edits.js'
 import { grantsText, orderJson, subscriptionJson } from './subscription-json.js'
-import { addSubscriptionOrders } from './subscription-orders.js'
 
 /** `das subscription …`: sells access and lists what was sold. */
 export function addSubscription(program: Command, parts: CliParts): void {
@@ -50,7 +49,6 @@ export function addSubscription(program: Command, parts: CliParts): void {
     examples: ['das subscription show sub_0123456789abcdef'],
   }).action((id: string, flags: Flags) => show(parts, id, flags))
   addSubscriptionChanges(group, parts)
-  addSubscriptionOrders(group, parts)
 }
 
 async function list(parts: CliParts, flags: Flags): Promise<void> {
@@ -86,7 +84,7 @@ async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
     async (store) => ({
       subscription: await showSubscription(store, id),
       usage: await readUsage(store, id, periodOf(now)),
-      orders: await listAgreements(store, id),
+      orders: await ordersOfSubscription(store, id),
       tokens: await listTokens(store, id),
       connections: await listConnections(store, id),
     }),
@@ -137,16 +135,17 @@ async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
   )
 }
 
-function orderLines(parts: CliParts, orders: readonly Agreement[]): readonly string[] {
-  const titles = ['ORDERED', 'WHAT', 'MONTHS', 'RUB', 'EXPIRES', 'GRANTS', 'ROWS OVER ALL']
-  const rows = orders.map((order) => [
+function orderLines(parts: CliParts, orders: readonly Order[]): readonly string[] {
+  const titles = ['ORDERED', 'WHAT', 'STATE', 'MONTHS', 'RUB', 'EXPIRES', 'GRANTS', 'ROWS OVER ALL']
+  const rows = orders.map(({ effect, ...order }) => [
     day(order.orderedAt),
     order.kind,
+    order.state,
     order.months,
-    order.priceRub,
-    day(order.expiresAt),
-    grantsText(order.grants),
-    order.globalRows,
+    order.amountRub,
+    effect && day(effect.expiresAt),
+    grantsText(effect?.grants ?? order.items),
+    effect && effect.globalRows,
   ])
   return tableLines(parts.stdout, titles, rows)
 }

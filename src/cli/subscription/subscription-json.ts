@@ -1,5 +1,5 @@
 import type { Grant } from '../../control/grants.js'
-import type { Agreement } from '../../control/agreements.js'
+import type { Order } from '../../control/orders.js'
 import type { Subscription } from '../../control/subscriptions.js'
 import { isoTime } from '../../text.js'
 import { isoTimeOrNull } from '../print.js'
@@ -19,15 +19,26 @@ export function subscriptionJson(subscription: Subscription) {
 }
 
 /** An order in JSON output. */
-export function orderJson(order: Agreement) {
+export function orderJson({ effect, ...order }: Order) {
   return {
-    ordered_at: isoTime(order.orderedAt),
+    order: order.orderId,
     kind: order.kind,
+    state: order.state,
+    email: order.email,
+    language: order.language,
+    subscription: order.subscriptionId,
+    items: order.items,
     months: order.months,
-    price_rub: order.priceRub,
-    expires_at: isoTime(order.expiresAt),
-    global_rows: order.globalRows,
-    grants: order.grants,
+    amount_rub: order.amountRub,
+    by_owner: order.byOwner,
+    ordered_at: isoTime(order.orderedAt),
+    pay_until: isoTime(order.payUntil),
+    done_at: isoTimeOrNull(order.doneAt),
+    after: effect && {
+      grants: effect.grants,
+      global_rows: effect.globalRows,
+      expires_at: isoTime(effect.expiresAt),
+    },
   }
 }
 

@@ -12,7 +12,6 @@ export const copiedTables: readonly CopiedTable[] = [
   { name: 'grants', key: ['subscription_id', 'dataset'] },
   { name: 'tokens', key: ['id'] },
   { name: 'usage', key: ['subscription_id', 'period', 'dataset'] },
-  { name: 'agreements', key: ['id'] },
   { name: 'orders', key: ['id'] },
   { name: 'payments', key: ['id'] },
   { name: 'email_codes', key: ['id'] },

@@ -1,4 +1,4 @@
-import { ordersOfAgreements } from '../shop/shop-tables.js'
+import { oneLedger, ordersOfAgreements } from '../store/shop-tables.js'
 import { chargeFunction } from './charge-function.js'
 import { lockKey } from './connection-settings.js'
 import type { Connection } from './postgres-pool.js'
@@ -14,7 +14,7 @@ import {
  * The steps of the schema in PostgreSQL; step N (counted from 1) takes version N-1 to N. A step
  * that was released is never edited: a change is a new step at the end.
  */
-const postgresMigrations: readonly string[] = [
+export const postgresMigrations: readonly string[] = [
   [subscriptionTables, shopAndLetterTables, serverTables, auditTables, chargeFunction].join(''),
   `
   ALTER TABLE dataset_state ADD COLUMN warnings ${text} NOT NULL DEFAULT '[]';
@@ -29,6 +29,7 @@ const postgresMigrations: readonly string[] = [
   CREATE INDEX email_codes_of_wider_network ON email_codes (wider_network, created_at);
   CREATE INDEX email_codes_of_widest_network ON email_codes (widest_network, created_at);
   `,
+  oneLedger('bigint', text, "'ord_' || lpad(a.id::text, 16, '0')"),
 ]
 
 /** The version that this release writes and reads. */

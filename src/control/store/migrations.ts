@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import type Database from 'better-sqlite3'
-import { ordersOfAgreements, shopTables } from '../shop/shop-tables.js'
+import { oneLedger, ordersOfAgreements, shopTables } from './shop-tables.js'
 import { connectionTables } from './connection-tables.js'
 import { ensurePrivateFile } from './private-file.js'
 import { vacuumInto } from './vacuum.js'
@@ -193,6 +193,7 @@ export const controlMigrations: readonly string[] = [
   CREATE INDEX email_codes_of_wider_network ON email_codes (wider_network, created_at);
   CREATE INDEX email_codes_of_widest_network ON email_codes (widest_network, created_at);
   `,
+  oneLedger('INTEGER', 'TEXT', "printf('ord_%016d', a.id)"),
 ]
 
 /** May refuse, by throwing, to upgrade a database that has this version and is not empty. */

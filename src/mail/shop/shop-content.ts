@@ -1,6 +1,6 @@
 import type { CodePurpose } from '../../control/mailed-codes/email-codes.js'
 import type { RedirectTarget } from '../../control/connections/redirect-target.js'
-import type { OrderKind } from '../../control/shop/orders.js'
+import type { OrderKind } from '../../control/orders.js'
 import type { LetterGrant } from '../letter-content.js'
 
 /** An order, for letters. */

@@ -1,10 +1,10 @@
 import type { Language } from '../../config.js'
 import type { Grant } from '../../control/grants.js'
-import type { OrderKind, OrderState } from '../../control/shop/orders.js'
+import type { Order, OrderKind, OrderState } from '../../control/orders.js'
 import { textIn } from '../../registry/local-text.js'
 import type { LocalText } from '../../registry/local-text.js'
 import type { Placed } from '../../shop/place-order.js'
-import type { PlanChoice, Receipt, ShopAccount } from '../../shop/shop-account.js'
+import type { PlanChoice, ShopAccount } from '../../shop/shop-account.js'
 import type { Shop } from '../../shop/shop.js'
 import { isoTime } from '../../text.js'
 import { isoOrNull } from './account-json.js'
@@ -68,17 +68,17 @@ export function orderWriter(
       return { name, month_rub: priceRub, rows_per_month: rowsPerMonth }
     }),
   })
-  const receipt = ({ order, ...facts }: Receipt): OrderJson => {
-    const waiting = order?.state === 'waiting' ? order : null
+  const receipt = (order: Order): OrderJson => {
+    const waiting = order.state === 'waiting' ? order : null
     return {
-      number: facts.number,
-      kind: facts.kind,
-      state: facts.state,
-      ordered_at: isoTime(facts.orderedAt),
-      done_at: isoOrNull(facts.doneAt),
-      items: facts.items.map((item) => ({ ...item, title: title(item.dataset) })),
-      months: facts.months,
-      amount_rub: facts.amountRub,
+      number: order.orderId,
+      kind: order.kind,
+      state: order.state,
+      ordered_at: isoTime(order.orderedAt),
+      done_at: isoOrNull(order.doneAt),
+      items: order.items.map((item) => ({ ...item, title: title(item.dataset) })),
+      months: order.months,
+      amount_rub: order.amountRub,
       pay_until: waiting && isoTime(waiting.payUntil),
       payment: waiting && paymentText(waiting, language),
     }
@@ -95,9 +95,6 @@ export function orderWriter(
       orders: orders.map(receipt),
       can_reissue: own.canReissue,
     }),
-    placed: (placed) => {
-      const order = placed.kind === 'waiting' ? placed.order : placed.confirmed.order
-      return receipt({ ...order, number: order.orderId, order })
-    },
+    placed: (placed) => receipt(placed.kind === 'waiting' ? placed.order : placed.confirmed.order),
   }
 }

@@ -162,12 +162,11 @@ await t.test('cancel cannot be undone, and show prints all orders', async (t) =>
   const shown = await json<{ orders: unknown[] }>(cli, 'subscription', 'show', id)
   t.match(shown, { cancelled_at: '2026-11-15T12:00:00Z', language: 'en' })
   t.match(shown.orders, [
-    { kind: 'create', months: 1, price_rub: 990, expires_at: '2026-12-15T12:00:00Z' },
-    { kind: 'extend', months: 2, price_rub: 1980, expires_at: '2027-02-15T12:00:00Z' },
-    { kind: 'cancel', months: null, price_rub: null, ordered_at: '2026-11-15T12:00:00Z' },
+    { kind: 'new', months: 1, amount_rub: 990, after: { expires_at: '2026-12-15T12:00:00Z' } },
+    { kind: 'renew', months: 2, amount_rub: 1980, after: { expires_at: '2027-02-15T12:00:00Z' } },
   ])
   const text = await cli.das(['subscription', 'show', id])
-  t.match(text.stdout, '2026-11-15\textend\t2\t1980\t2027-02-15\tfinancials:start\t\n')
+  t.match(text.stdout, '2026-11-15\trenew\tconfirmed\t2\t1980\t2027-02-15\tfinancials:start\t\n')
 })
 
 await t.test('an invalid change is refused with the nearest name', async (t) => {
@@ -229,22 +228,23 @@ await t.test('orders list the agreed prices, whatever the registry says later', 
   cli.clock.ms += dayMs
   await json(cli, 'subscription', 'extend', id, '--months', '12')
   await json(cli, 'subscription', 'change', id, '--plan', 'procurement:pro')
-  const all = await json<unknown[]>(cli, 'subscription', 'orders')
+  const all = await json<unknown[]>(cli, 'order', 'list', '--all')
   t.match(all, [
-    { subscription: id, email: 'buyer@example.org', kind: 'create', months: 1, price_rub: 990 },
-    { kind: 'extend', months: 12, price_rub: 9900, ordered_at: '2026-11-16T12:00:00Z' },
-    { kind: 'change', price_rub: null, grants: [{ plan: 'start' }, { plan: 'pro' }] },
+    { subscription: id, email: 'buyer@example.org', kind: 'new', months: 1, amount_rub: 990 },
+    { kind: 'renew', months: 12, amount_rub: 9900, ordered_at: '2026-11-16T12:00:00Z' },
+    { kind: 'change', amount_rub: 0, after: { grants: [{ plan: 'start' }, { plan: 'pro' }] } },
   ])
-  const csv = await cli.das(['subscription', 'orders', id, '--csv'])
-  t.equal(
+  const csv = await cli.das(['order', 'list', '--all', '--csv'])
+  t.match(
     csv.stdout.split('\n')[2],
-    `2026-11-16T12:00:00Z,${id},buyer@example.org,extend,12,9900,2027-12-15T12:00:00Z,` +
-      'financials:start,',
+    `,confirmed,renew,true,${id},buyer@example.org,12,9900,financials:start,2027-12-15T12:00:00Z`,
   )
-  const table = await cli.das(['subscription', 'orders'])
-  t.match(table.stdout, `2026-11-15\t${id}\tbuyer@example.org\tcreate\t1\t990\t2026-12-15\t`)
-  const both = await cli.das(['subscription', 'orders', '--csv', '--json'])
+  const table = await cli.das(['order', 'list', '--all'])
+  t.match(table.stdout, '\t2026-11-15\tconfirmed\tnew\tbuyer@example.org\t1\t990\t')
+  const both = await cli.das(['order', 'list', '--csv', '--json'])
   t.same([both.code, both.stderr], [2, 'error: Use --csv or --json, not both.\n'])
+  const gone = await cli.das(['subscription', 'orders'])
+  t.match(gone.stderr, 'das subscription orders is gone. Use das order list --all')
 })
 
 await t.test('change corrects the address and the language of later letters', async (t) => {

@@ -5,7 +5,9 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { controlMigrations, migrate } from '../../../src/control/store/migrations.js'
 import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
+import { newestEntry, ordersOfSubscription } from '../../../src/control/orders.js'
 import { openStore, storePath, subscribe } from '../fixtures/store.js'
+import { oneLedgerOfFirst, twoLedgers } from '../fixtures/two-ledgers.js'
 import { machine } from '../../support/machine.js'
 
 const steps = [
@@ -98,4 +100,20 @@ await t.test('a database of a newer release is refused and not touched', async (
     message: /control\.db was written by a newer release: its schema is version 99, this release/,
   })
   t.equal(versionOf(openRaw(t, path)), 99)
+})
+
+await t.test('orders and agreements become one ledger, and nothing sold is lost', async (t) => {
+  const path = storePath(t)
+  const db = openRaw(t, path)
+  db.pragma('foreign_keys = ON')
+  const before = controlMigrations.findIndex((step) => step.includes('DROP TABLE agreements'))
+  migrate(db, controlMigrations.slice(0, before))
+  db.exec(twoLedgers)
+  const store = openStore(t, path)
+  t.same(await ordersOfSubscription(store, 'sub_1'), oneLedgerOfFirst)
+  t.match(await ordersOfSubscription(store, 'sub_2'), [{ kind: 'new', effect: { entry: 2 } }])
+  t.equal(await newestEntry(store, 'sub_1'), 4)
+  t.equal((await store.all('SELECT 1 FROM payments')).length, 1)
+  t.equal((await store.all('SELECT 1 FROM letters')).length, 1)
+  t.same(await store.all('PRAGMA foreign_key_check'), [])
 })

@@ -16,7 +16,7 @@ import type { Answer } from '../../support/world.js'
 /** What a sign-in may write to. */
 const tables = [
   ...['audit', 'connections', 'connection_secrets', 'letters', 'subscribers', 'subscriptions'],
-  ...['tokens', 'email_codes', 'orders', 'agreements', 'usage', 'rate_windows'],
+  ...['tokens', 'email_codes', 'orders', 'usage', 'rate_windows'],
 ]
 
 const succeeded = (answers: readonly Answer[]) => answers.filter(({ status }) => status === 200)

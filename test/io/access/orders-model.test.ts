@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { listActions } from '../../../src/control/audit.js'
-import { listAgreements } from '../../../src/control/agreements.js'
+import { ordersOfSubscription, showOrder } from '../../../src/control/orders.js'
 import { listLetters } from '../../../src/control/letters.js'
-import { showOrder } from '../../../src/control/shop/orders.js'
 import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import type { ControlStore } from '../../../src/control/store/store.js'
 import { changeSubscription } from '../../../src/control/subscription-changes.js'
@@ -24,7 +23,7 @@ import { machine } from '../../support/machine.js'
 
 // Guarantee: whatever is ordered, paid, declined and lost, in whatever order, an order takes effect
 // at most once, for the price that a model in plain arithmetic says, to the rouble; subscription,
-// agreement, letter and audit trail hold it together or not at all.
+// entry, letter and audit trail hold it together or not at all.
 
 const everydayRuns = 150
 const everydaySeed = 20261123
@@ -211,7 +210,7 @@ class Shopping {
     const isFree = monthly(wanted) === 0
     const quote = this.#shop.quote({ items: grantsOf(wanted), months: count })
     same(quote.amountRub, amount, 'the price of an order')
-    const facts = { kind: 'new', subscriptionId: null, agreementId: null, language: 'en' } as const
+    const facts = { kind: 'new', subscriptionId: null, basedOn: null, language: 'en' } as const
     const placed = await this.#attempt(() => placeOrder(this.#parts, { ...facts, ...quote, email }))
     if (placed === null) return
     const model = { kind: 'new', amount, items: wanted, sub: null, basis: 0 } as const
@@ -426,7 +425,8 @@ class Shopping {
         JSON.stringify(grantsOf(new Map([...sub.grants].sort()))),
         'plans',
       )
-      same((await listAgreements(this.#store, id)).length, sub.changes, 'the number of agreements')
+      const orders = await ordersOfSubscription(this.#store, id)
+      same(orders.filter(({ effect }) => effect).length, sub.changes, 'the number of entries')
     }
     for (const [id, order] of this.#orders) {
       const stored = await showOrder(this.#store, id)
@@ -435,17 +435,17 @@ class Shopping {
     }
   }
 
-  /** Every order that took effect has one agreement, one letter and one entry in the trail. */
+  /** Every order that took effect has one entry, one letter and one entry in the trail. */
   async settle(): Promise<void> {
     const letters = await listLetters(this.#store, ['waiting'])
     const confirmed = [...this.#orders].filter(([, { state }]) => state === 'confirmed')
     const agreed = (
-      await Promise.all([...this.#subs.keys()].map((id) => listAgreements(this.#store, id)))
+      await Promise.all([...this.#subs.keys()].map((id) => ordersOfSubscription(this.#store, id)))
     ).flat()
     same(
-      agreed.reduce((sum, { priceRub: rub }) => sum + (rub ?? 0), 0),
+      agreed.reduce((sum, { amountRub, effect }) => sum + (effect ? amountRub : 0), 0),
       confirmed.reduce((sum, [, { amount }]) => sum + amount, 0),
-      'the money of all agreements',
+      'the money of all entries',
     )
     for (const [id, { kind }] of confirmed) {
       const wanted = kind === 'new' ? 'new-token' : 'order-confirmed'

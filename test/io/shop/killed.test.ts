@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import t from 'tap'
 import { listActions } from '../../../src/control/audit.js'
-import { listAgreements } from '../../../src/control/agreements.js'
+import { ordersOfSubscription, showOrder } from '../../../src/control/orders.js'
 import { listLetters } from '../../../src/control/letters.js'
-import { showOrder } from '../../../src/control/shop/orders.js'
 import { listSubscriptions } from '../../../src/control/subscriptions.js'
 import { openSecret } from '../../../src/mail/seal.js'
 import { parseRegistry } from '../../../src/registry/registry.js'
@@ -32,7 +31,7 @@ await t.test('a confirmation survives kill -9 whole, or not at all', async (t) =
       {
         kind: 'new',
         subscriptionId: null,
-        agreementId: null,
+        basedOn: null,
         email: `${name}@example.org`,
         language: 'en',
         items: [{ dataset: 'things', plan: 'start' }],
@@ -82,7 +81,7 @@ await t.test('a confirmation survives kill -9 whole, or not at all', async (t) =
     const [{ tokenId = '', sealedSecret = null } = {}] = own
     const token = openSecret(parts.mailKey, tokenId ?? '', sealedSecret ?? Buffer.alloc(0))
     t.match(token, /^das_live_/)
-    t.equal((await listAgreements(store, subscriptionId ?? '')).length, 1)
+    t.equal((await ordersOfSubscription(store, subscriptionId ?? '')).length, 1)
     const entries = actions.filter(
       ({ action, subject }) => action === 'order.confirmed' && subject === orderId,
     )

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { listAgreements } from '../../../src/control/agreements.js'
+import { ordersOfSubscription } from '../../../src/control/orders.js'
 import { listSubscriptions } from '../../../src/control/subscriptions.js'
 import { confirmOrder } from '../../../src/shop/confirm-order.js'
 import type { Answer } from '../../support/world.js'
@@ -101,19 +101,23 @@ await t.test(
     const token = tokenIn(mailed?.text ?? '')
     t.equal((await world.get('/v1/things?id=eq.1', token)).status, 200)
     t.equal((await world.get('/v1/parts?id=eq.1', token)).status, 200)
-    t.same(await listAgreements(shop.store, confirmed.subscriptionId), [
+    t.match(await ordersOfSubscription(shop.store, confirmed.subscriptionId), [
       {
-        kind: 'create',
-        orderedAt: world.clock.ms,
-        months: 12,
-        priceRub: 40_000,
-        grants: [
-          { dataset: 'parts', plan: 'start' },
-          { dataset: 'things', plan: 'pro' },
-        ],
-        globalRows: null,
-        expiresAt: confirmed.expiresAt,
         orderId: number,
+        kind: 'new',
+        state: 'confirmed',
+        byOwner: false,
+        months: 12,
+        amountRub: 40_000,
+        doneAt: world.clock.ms,
+        effect: {
+          grants: [
+            { dataset: 'parts', plan: 'start' },
+            { dataset: 'things', plan: 'pro' },
+          ],
+          globalRows: null,
+          expiresAt: confirmed.expiresAt,
+        },
       },
     ])
     await t.rejects(() => confirmOrder(partsOf(shop), number), { code: 'bad_request' })

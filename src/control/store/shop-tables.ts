@@ -112,3 +112,39 @@ export const ordersOfAgreements = `
         ELSE 'change' END
   );
   `
+
+/**
+ * What the owner sold becomes orders like those of the portal; the ends of subscriptions stay in
+ * `subscriptions`. For both databases: `idOf` is the id of an agreement without an order.
+ */
+export function oneLedger(integer: string, text: string, idOf: string): string {
+  return `
+  -- Of a change on the portal: the subscription's newest entry when its amount was computed.
+  ALTER TABLE orders ADD COLUMN based_on ${integer};
+  UPDATE orders SET based_on = agreement_id;
+  ALTER TABLE orders DROP COLUMN agreement_id;
+  ALTER TABLE orders ADD COLUMN by_owner ${integer} NOT NULL DEFAULT 0;
+  -- Once it took effect: its place among all that did, and the subscription after it.
+  ALTER TABLE orders ADD COLUMN entry ${integer};
+  ALTER TABLE orders ADD COLUMN grants ${text};
+  ALTER TABLE orders ADD COLUMN global_rows ${integer};
+  ALTER TABLE orders ADD COLUMN expires_at ${integer};
+  CREATE UNIQUE INDEX orders_by_entry ON orders (entry);
+  UPDATE orders SET
+    entry = (SELECT id FROM agreements WHERE order_id = orders.id),
+    grants = (SELECT grants FROM agreements WHERE order_id = orders.id),
+    global_rows = (SELECT global_rows FROM agreements WHERE order_id = orders.id),
+    expires_at = (SELECT expires_at FROM agreements WHERE order_id = orders.id);
+  INSERT INTO orders (id, kind, state, email, language, subscription_id, items, months, amount_rub,
+    ordered_at, pay_until, by_owner, done_at, entry, grants, global_rows, expires_at)
+  SELECT ${idOf},
+    CASE a.kind WHEN 'create' THEN 'new' WHEN 'extend' THEN 'renew' ELSE 'change' END,
+    'confirmed', p.email, s.language, s.id, a.grants, a.months, coalesce(a.price_rub, 0),
+    a.ordered_at, a.ordered_at, 1, a.ordered_at, a.id, a.grants, a.global_rows, a.expires_at
+  FROM agreements a
+  JOIN subscriptions s ON s.id = a.subscription_id
+  JOIN subscribers p ON p.id = s.subscriber_id
+  WHERE a.kind <> 'cancel' AND NOT EXISTS (SELECT 1 FROM orders WHERE entry = a.id);
+  DROP TABLE agreements;
+  `
+}

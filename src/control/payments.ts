@@ -1,4 +1,4 @@
-import type { ControlStore } from '../store/store.js'
+import type { ControlStore } from './store/store.js'
 
 /** What came of a payment; only `confirmed` confirmed its order. */
 export type PaymentOutcome = 'confirmed' | 'wrong amount' | 'not waiting' | 'not possible'

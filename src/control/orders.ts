@@ -1,0 +1,238 @@
+import type { Language } from '../config.js'
+import { ServiceError } from '../errors.js'
+import type { Grant } from './grants.js'
+import type { ControlStore } from './store/store.js'
+import { createOrderId } from './tokens/ids.js'
+
+/** What is ordered: a subscription, more months of one, or other plans in one. */
+export type OrderKind = 'new' | 'renew' | 'change'
+
+export type OrderState = 'waiting' | 'confirmed' | 'declined' | 'expired'
+
+/** The subscription as an order left it. */
+interface Effect {
+  /** Rises in the order in which orders took effect. */
+  readonly entry: number
+  readonly grants: readonly Grant[]
+  /** Rows a month over all datasets; null = no cap. */
+  readonly globalRows: number | null
+  readonly expiresAt: number
+}
+
+/**
+ * An order of a visitor or a subscriber on the portal, or one that the owner entered. Times in ms
+ * since the epoch, UTC.
+ */
+export interface Order {
+  readonly orderId: string
+  readonly kind: OrderKind
+  readonly state: OrderState
+  readonly email: string
+  readonly language: Language
+  /** Null for a new subscription until the order is confirmed. */
+  readonly subscriptionId: string | null
+  /** The datasets and plans that are ordered; of a renewal, those that it renews. */
+  readonly items: readonly Grant[]
+  /** Null for a change, which buys no time. */
+  readonly months: number | null
+  /** The whole price, in whole roubles. */
+  readonly amountRub: number
+  /** Of a change on the portal: the subscription's newest entry when its amount was computed. */
+  readonly basedOn: number | null
+  readonly orderedAt: number
+  /** It expires at this time; one that the owner entered took effect at once. */
+  readonly payUntil: number
+  readonly byOwner: boolean
+  /** When it was confirmed or declined, or had expired. */
+  readonly doneAt: number | null
+  /** Null until it takes effect. */
+  readonly effect: Effect | null
+}
+
+export type NewOrder = Omit<Order, 'orderId' | 'state' | 'byOwner' | 'doneAt' | 'effect'>
+
+interface OrderRow extends Omit<Order, 'items' | 'byOwner' | 'effect'> {
+  readonly items: string
+  readonly byOwner: number
+  readonly entry: number | null
+  readonly grants: string | null
+  readonly globalRows: number | null
+  readonly expiresAt: number | null
+}
+
+const columns = `id AS orderId, kind, state, email, language, subscription_id AS subscriptionId,
+  items, months, amount_rub AS amountRub, based_on AS basedOn, ordered_at AS orderedAt,
+  pay_until AS payUntil, by_owner AS byOwner, done_at AS doneAt, entry, grants,
+  global_rows AS globalRows, expires_at AS expiresAt`
+
+/** Stores an order that waits, in the caller's transaction. */
+export async function insertOrder(store: ControlStore, order: NewOrder): Promise<Order> {
+  const orderId = createOrderId(store.random)
+  await store.run(
+    `INSERT INTO orders (id, kind, state, email, language, subscription_id, items, months,
+       amount_rub, based_on, ordered_at, pay_until)
+     VALUES (@orderId, @kind, 'waiting', @email, @language, @subscriptionId, @items, @months,
+       @amountRub, @basedOn, @orderedAt, @payUntil)`,
+    { ...order, orderId, items: JSON.stringify(order.items) },
+  )
+  return { ...order, orderId, state: 'waiting', byOwner: false, doneAt: null, effect: null }
+}
+
+/** What was sold; `now` in ms since the epoch. */
+export interface Sold {
+  readonly kind: OrderKind
+  /** Left out for a change, which buys no time. */
+  readonly months?: number
+  /** Whole roubles; left out = none was agreed. */
+  readonly priceRub?: number
+  /** The order of the portal; left out = the owner enters it. */
+  readonly orderId?: string
+  readonly now: number
+}
+
+const nextEntry = '(SELECT coalesce(max(entry), 0) + 1 FROM orders)'
+
+/**
+ * Enters what was sold, with the subscription as it is now: call it after the change, in its
+ * transaction. An entry is never edited, even if the registry changes later.
+ */
+export async function enterSale(
+  store: ControlStore,
+  subscriptionId: string,
+  { kind, months, priceRub = 0, orderId, now }: Sold,
+): Promise<void> {
+  const granted = await store.all<Grant>(
+    'SELECT dataset, plan FROM grants WHERE subscription_id = @subscriptionId ORDER BY dataset',
+    { subscriptionId },
+  )
+  const grants = JSON.stringify(granted)
+  if (orderId !== undefined) {
+    await store.run(
+      `UPDATE orders SET state = 'confirmed', subscription_id = @subscriptionId, done_at = @now,
+         entry = ${nextEntry}, grants = @grants,
+         global_rows = (SELECT global_rows FROM subscriptions WHERE id = @subscriptionId),
+         expires_at = (SELECT expires_at FROM subscriptions WHERE id = @subscriptionId)
+       WHERE id = @orderId`,
+      { orderId, subscriptionId, grants, now },
+    )
+    return
+  }
+  const id = createOrderId(store.random)
+  await store.run(
+    `INSERT INTO orders (id, kind, state, email, language, subscription_id, items, months,
+       amount_rub, ordered_at, pay_until, by_owner, done_at, entry, grants, global_rows, expires_at)
+     SELECT @id, @kind, 'confirmed', p.email, s.language, s.id, @grants, @months,
+       @priceRub, @now, @now, 1, @now, ${nextEntry}, @grants, s.global_rows, s.expires_at
+     FROM subscriptions s JOIN subscribers p ON p.id = s.subscriber_id
+     WHERE s.id = @subscriptionId`,
+    { id, kind, subscriptionId, grants, months: months ?? null, priceRub, now },
+  )
+}
+
+/** The subscription's newest entry; it has one since it was created. */
+export async function newestEntry(store: ControlStore, subscriptionId: string): Promise<number> {
+  const [newest] = await store.all<{ entry: number | null }>(
+    'SELECT max(entry) AS entry FROM orders WHERE subscription_id = @subscriptionId',
+    { subscriptionId },
+  )
+  return newest?.entry ?? 0
+}
+
+/** @throws not_found when there is no such order */
+export async function showOrder(store: ControlStore, orderId: string): Promise<Order> {
+  const [row] = await store.all<OrderRow>(`SELECT ${columns} FROM orders WHERE id = @orderId`, {
+    orderId,
+  })
+  if (row) return orderOf(row)
+  throw new ServiceError('not_found', `There is no order '${orderId}'.`)
+}
+
+/** Orders in these states, oldest first. */
+export async function listOrders(
+  store: ControlStore,
+  states: readonly OrderState[],
+): Promise<Order[]> {
+  const [first = '', second = first, third = first, fourth = first] = states
+  return (
+    await store.all<OrderRow>(
+      `SELECT ${columns} FROM orders
+       WHERE state IN (@first, @second, @third, @fourth)
+       ORDER BY ordered_at, coalesce(entry, 0), id`,
+      { first, second, third, fourth },
+    )
+  ).map(orderOf)
+}
+
+/** The orders of a subscription, oldest first. */
+export async function ordersOfSubscription(
+  store: ControlStore,
+  subscriptionId: string,
+): Promise<Order[]> {
+  return (
+    await store.all<OrderRow>(
+      `SELECT ${columns} FROM orders WHERE subscription_id = @subscriptionId
+       ORDER BY ordered_at, coalesce(entry, 0), id`,
+      { subscriptionId },
+    )
+  ).map(orderOf)
+}
+
+/** The orders of an address on the portal since this time, and those that wait, oldest first. */
+export async function ordersOfEmail(
+  store: ControlStore,
+  email: string,
+  since: number,
+): Promise<Order[]> {
+  return (
+    await store.all<OrderRow>(
+      `SELECT ${columns} FROM orders
+       WHERE email = @email AND by_owner = 0 AND (state = 'waiting' OR ordered_at > @since)
+       ORDER BY ordered_at, coalesce(entry, 0), id`,
+      { email, since },
+    )
+  ).map(orderOf)
+}
+
+/** Saves that an order took no effect, in the caller's transaction. */
+export async function endOrder(
+  store: ControlStore,
+  orderId: string,
+  { state, now }: { readonly state: 'declined' | 'expired'; readonly now: number },
+): Promise<void> {
+  await store.run('UPDATE orders SET state = @state, done_at = @now WHERE id = @orderId', {
+    orderId,
+    state,
+    now,
+  })
+}
+
+/** The orders that were not paid in time and still wait. */
+export async function overdueOrders(store: ControlStore, now: number): Promise<readonly string[]> {
+  const rows = await store.all<{ orderId: string }>(
+    `SELECT id AS orderId FROM orders WHERE state = 'waiting' AND pay_until <= @now`,
+    { now },
+  )
+  return rows.map(({ orderId }) => orderId)
+}
+
+/** Removes orders that ended before this time without a payment or a subscription of their own. */
+export function removeUnpaidOrders(store: ControlStore, before: number): Promise<number> {
+  return store.run(
+    `DELETE FROM orders WHERE state IN ('declined', 'expired') AND done_at < @before
+       AND NOT EXISTS (SELECT 1 FROM payments WHERE order_id = orders.id)`,
+    { before },
+  )
+}
+
+function orderOf({ entry, grants, globalRows, expiresAt, ...row }: OrderRow): Order {
+  const effect =
+    entry === null || grants === null || expiresAt === null
+      ? null
+      : { entry, grants: grantsOf(grants), globalRows, expiresAt }
+  return Object.freeze({ ...row, items: grantsOf(row.items), byOwner: row.byOwner === 1, effect })
+}
+
+/** This file wrote the text, and the database checked that it is JSON. */
+function grantsOf(text: string): readonly Grant[] {
+  return JSON.parse(text) as Grant[]
+}
