@@ -45,7 +45,7 @@ const weights: Readonly<Record<string, number>> = {
   engine: 10261,
   'files of src itself': 1811,
   http: 3823,
-  mail: 1663,
+  mail: 1577,
   'mailed-codes': 199,
   mcp: 1554,
   portal: 8862,

@@ -1,8 +1,7 @@
-import { takesSignIn } from '../config.js'
-import type { Language } from '../config.js'
-import type { LetterSubscription, LetterTopic, LetterWords } from './letter-content.js'
-import { englishLetterWords } from './letter-words-en.js'
-import { russianLetterWords } from './letter-words-ru.js'
+import type { ConnectionMeans } from '../control/connections/connections.js'
+import type { RedirectTarget } from '../control/connections/redirect-target.js'
+import type { CodePurpose } from '../control/mailed-codes/email-codes.js'
+import type { Order } from '../control/orders.js'
 
 /** A part of a letter, for text and HTML. */
 export type Block =
@@ -12,74 +11,96 @@ export type Block =
   | { readonly kind: 'code'; readonly text: string }
 
 export interface LetterText {
-  /** Never contains a token. */
+  /** Never contains a token or a code. */
   readonly subject: string
   readonly blocks: readonly Block[]
 }
 
-const words: Readonly<Record<Language, LetterWords>> = {
-  en: englishLetterWords,
-  ru: russianLetterWords,
+/** A dataset of a subscription or an order, for letters. */
+export interface LetterGrant {
+  readonly title: string
+  readonly dataset: string
+  readonly plan: string
+  /** The plan's limits; null when the registry no longer has the plan. */
+  readonly offer: { readonly rowsPerMonth: number; readonly history: number | 'all' } | null
 }
 
-/** The subject and the blocks of a letter, in its language. */
-export function writeLetter(
-  language: Language,
-  subscription: LetterSubscription,
-  topic: LetterTopic,
-): LetterText {
-  const say = words[language]
-  const cap = subscription.globalRows === null ? [] : [say.globalRows(subscription.globalRows)]
-  return {
-    subject: say.subject(topic, subscription.grants),
-    blocks: [
-      { kind: 'text', text: say.opening(topic, subscription) },
-      { kind: 'list', items: [...subscription.grants.map(say.grant), ...cap] },
-      ...topicBlocks(say, topic),
-      textBlock(say.signature(subscription.subscriptionId)),
-    ],
-  }
+/** A subscription, for letters. */
+export interface LetterSubscription {
+  readonly subscriptionId: string
+  /** Ms since the epoch. */
+  readonly expiresAt: number
+  readonly grants: readonly LetterGrant[]
+  /** Rows a month over all datasets; null = no cap. */
+  readonly globalRows: number | null
 }
 
-function topicBlocks(say: LetterWords, topic: LetterTopic): readonly Block[] {
-  switch (topic.kind) {
-    case 'reminder':
-      return [textBlock(say.goOn)]
-    case 'order-confirmed':
-      return [textBlock(say.receipt(topic.receipt))]
-    case 'connection-made':
-      return [
-        textBlock(`${say.agent(topic)} ${say.receiver(topic.target)}`),
-        ...(topic.isOver ? [textBlock(say.connectionOver)] : []),
-        textBlock(say.endConnection[topic.madeBy]),
-        { kind: 'code', text: topic.accountUrl },
-      ]
-    case 'new-token': {
-      const receipt = topic.receipt === null ? [] : [textBlock(say.receipt(topic.receipt))]
-      return [...receipt, ...tokenBlocks(say, topic)]
+/** An order, for letters. */
+export interface LetterOrder extends Pick<
+  Order,
+  'orderId' | 'kind' | 'subscriptionId' | 'months' | 'amountRub' | 'payUntil'
+> {
+  readonly items: readonly LetterGrant[]
+}
+
+/** A confirmed order of the shop. */
+export type Receipt = Pick<Order, 'orderId' | 'months' | 'amountRub'>
+
+/** A letter to the holder of a subscription. */
+interface ToSubscriber {
+  readonly subscription: LetterSubscription
+}
+
+interface WithToken extends ToSubscriber {
+  readonly token: string
+  /** The address of the service. */
+  readonly base: string
+}
+
+interface AgentFacts {
+  /** The name that the agent gave itself; may be empty. */
+  readonly app: string
+  /** Who gets the access. */
+  readonly target: RedirectTarget
+}
+
+interface CodeFacts {
+  readonly code: string
+  /** The host of the portal. */
+  readonly site: string
+}
+
+/** What each kind of letter is about; times in ms since the epoch. */
+export interface LetterFacts {
+  /** `receipt` is null for a sale without an order. */
+  'new-token': WithToken & { readonly receipt: Receipt | null }
+  /** `previousValidUntil`: when the last of the earlier tokens ends; null = none works. */
+  'reissued-token': WithToken & { readonly previousValidUntil: number | null }
+  reminder: ToSubscriber & { readonly daysLeft: number }
+  'order-confirmed': ToSubscriber & { readonly receipt: Receipt }
+  'connection-made': ToSubscriber &
+    AgentFacts & {
+      readonly madeBy: ConnectionMeans
+      readonly connectedAt: number
+      /** It can no longer be used. */
+      readonly isOver: boolean
+      readonly accountUrl: string
     }
-    case 'reissued-token':
-      return tokenBlocks(say, topic)
-  }
+  code: CodeFacts & { readonly purpose: Exclude<CodePurpose, 'connect'> }
+  /** A code that lets an agent read with a subscription of the address. */
+  'connect-code': CodeFacts & AgentFacts
+  'order-received': { readonly order: LetterOrder; readonly payment: string }
+  'order-declined': { readonly order: LetterOrder }
+  /** To the owner. */
+  'new-order': { readonly order: LetterOrder; readonly email: string }
 }
 
-function tokenBlocks(
-  say: LetterWords,
-  { token, base }: { readonly token: string; readonly base: string },
-): readonly Block[] {
-  const header = `Authorization: Bearer ${token}`
-  return [
-    textBlock(say.yourToken),
-    { kind: 'code', text: token },
-    textBlock(say.useToken),
-    { kind: 'code', text: `curl -H '${header}' '${base.replaceAll("'", '%27')}/v1/'` },
-    textBlock(say.useMcp),
-    { kind: 'code', text: `${base}/mcp/` },
-    ...(takesSignIn(base) ? [textBlock(say.useAddress)] : []),
-    textBlock(say.keepSecret),
-  ]
-}
+/** A kind of letter with its facts. */
+export type LetterTopic = {
+  readonly [Kind in keyof LetterFacts]: { readonly kind: Kind } & LetterFacts[Kind]
+}[keyof LetterFacts]
 
-function textBlock(text: string): Block {
-  return { kind: 'text', text }
+/** All letters in one language. */
+export type Letters = {
+  readonly [Kind in keyof LetterFacts]: (facts: LetterFacts[Kind]) => LetterText
 }

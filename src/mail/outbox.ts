@@ -4,7 +4,7 @@ import type { Letter, LetterEnd, LetterFacts } from '../control/letters.js'
 import { isLocked } from '../control/store/failures.js'
 import type { ControlStore } from '../control/store/store.js'
 import { composeLetter } from './compose.js'
-import type { LetterSource } from './letter-parts.js'
+import type { LetterSource } from './compose.js'
 import { MailError } from './mailer.js'
 import type { Mailer } from './mailer.js'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Language } from '../../src/config.js'
-import type { LetterGrant, LetterSubscription, LetterTopic } from '../../src/mail/letter-content.js'
-import { writeLetter } from '../../src/mail/letter.js'
+import type { LetterFacts, LetterGrant, LetterSubscription } from '../../src/mail/letter.js'
+import { writeLetter } from '../../src/mail/write-letter.js'
 import { renderHtml, renderText } from '../../src/mail/render.js'
 
 const token = `das_live_${'Ab3'.repeat(16)}x`
@@ -22,11 +22,19 @@ const subscription: LetterSubscription = {
   globalRows: null,
 }
 
-const bought: LetterTopic = { kind: 'new-token', token, base, receipt: null }
-const reissued: LetterTopic = { kind: 'reissued-token', token, base, previousValidUntil: null }
+type Kind = 'new-token' | 'reissued-token' | 'reminder' | 'connection-made'
+/** A letter to a subscriber, without the subscription. */
+type Topic = {
+  readonly [Each in Kind]: { readonly kind: Each } & Omit<LetterFacts[Each], 'subscription'>
+}[Kind]
 
-function textOf(topic: LetterTopic, language: Language, changed: Partial<LetterSubscription> = {}) {
-  return renderText(writeLetter(language, { ...subscription, ...changed }, topic))
+const bought: Topic = { kind: 'new-token', token, base, receipt: null }
+const reissued: Topic = { kind: 'reissued-token', token, base, previousValidUntil: null }
+
+function textOf(topic: Topic, language: Language, changed: Partial<LetterSubscription> = {}) {
+  return renderText(
+    writeLetter(language, { ...topic, subscription: { ...subscription, ...changed } }),
+  )
 }
 
 function withOffer(rowsPerMonth: number, history: number | 'all' = 'all'): LetterSubscription {
@@ -83,7 +91,7 @@ await t.test('the letter of a new token says when the earlier ones end', (t) => 
 await t.test(
   'a reminder says when the subscription ends, what is lost, and how to extend it',
   (t) => {
-    const week: LetterTopic = { kind: 'reminder', daysLeft: 7 }
+    const week: Topic = { kind: 'reminder', daysLeft: 7 }
     const english = textOf(week, 'en')
     t.match(
       english,
@@ -98,7 +106,7 @@ await t.test(
 )
 
 await t.test('the letter of a new connection says who has access, and how to end it', (t) => {
-  const made: LetterTopic = {
+  const made: Extract<Topic, { kind: 'connection-made' }> = {
     kind: 'connection-made',
     app: 'Claude',
     target: { kind: 'site', host: 'claude.ai' },
@@ -182,9 +190,9 @@ await t.test('numbers and words agree in both languages', (t) => {
 })
 
 await t.test('a subject is one short line, and never holds the token', (t) => {
-  const subjectOf = (topic: LetterTopic, language: Language, grants: readonly LetterGrant[]) =>
-    writeLetter(language, { ...subscription, grants }, topic).subject
-  const reminder: LetterTopic = { kind: 'reminder', daysLeft: 2 }
+  const subjectOf = (topic: Topic, language: Language, grants: readonly LetterGrant[]) =>
+    writeLetter(language, { ...topic, subscription: { ...subscription, grants } }).subject
+  const reminder: Topic = { kind: 'reminder', daysLeft: 2 }
   t.equal(subjectOf(bought, 'en', [pro]), 'Your access to Statements')
   t.equal(subjectOf(bought, 'ru', [pro]), 'Ваш доступ: Statements')
   t.equal(subjectOf(reissued, 'en', [pro, pro]), 'A new token for 2 datasets')
@@ -211,7 +219,7 @@ await t.test('a plan that left the registry is named and not described', (t) => 
 
 await t.test('the HTML has the contents of the text, escaped, and loads no resources', (t) => {
   const grants = [{ ...pro, title: `<b onload="x">&'` }]
-  const letter = writeLetter('ru', { ...subscription, grants }, bought)
+  const letter = writeLetter('ru', { ...bought, subscription: { ...subscription, grants } })
   const html = renderHtml(letter, 'ru')
   t.match(html, '<html lang="ru">')
   t.match(html, '&#60;b onload=&#34;x&#34;&#62;&#38;&#39; (financials)')

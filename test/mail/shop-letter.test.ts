@@ -1,7 +1,7 @@
 import t from 'tap'
 import { endAttempt, listLetters, takeLetter } from '../../src/control/letters.js'
 import { renderText } from '../../src/mail/render.js'
-import { writeShopLetter } from '../../src/mail/shop/shop-letter.js'
+import { writeLetter } from '../../src/mail/write-letter.js'
 import { requestCode } from '../../src/mailed-codes/codes.js'
 import { noon, openStore } from '../control/fixtures/store.js'
 
@@ -17,7 +17,7 @@ const order = {
 
 await t.test('a code is alone on its line, in both languages', (t) => {
   const topic = { kind: 'code', code: '01234567', purpose: 'order', site: 'a.example' } as const
-  const english = writeShopLetter('en', topic)
+  const english = writeLetter('en', topic)
   t.equal(
     renderText(english),
     `Your code to order access on a.example:
@@ -32,7 +32,7 @@ This e-mail was sent automatically.
 `,
   )
   t.notMatch(english.subject, '01234567', 'a subject is shown on locked screens')
-  const russian = writeShopLetter('ru', { ...topic, purpose: 'lost-token' })
+  const russian = writeLetter('ru', { ...topic, purpose: 'lost-token' })
   t.match(
     renderText(russian),
     'Ваш код, чтобы получить новый токен на a.example:\n\n    01234567\n',
@@ -44,21 +44,21 @@ await t.test('a code for an agent says who gets the access', (t) => {
   const topic = { kind: 'connect-code', code: '01234567', site: 'a.example', app: '' } as const
   const local = { ...topic, target: { kind: 'computer' } } as const
   t.match(
-    renderText(writeShopLetter('en', local)),
+    renderText(writeLetter('en', local)),
     'The agent gave itself no name. The code gives access to an app on the computer where you',
   )
   const app = { ...topic, app: 'Cursor', target: { kind: 'app', scheme: 'cursor' } } as const
-  t.match(renderText(writeShopLetter('en', app)), 'access to an app that opens cursor:// links')
+  t.match(renderText(writeLetter('en', app)), 'access to an app that opens cursor:// links')
   t.match(
-    renderText(writeShopLetter('ru', app)),
+    renderText(writeLetter('ru', app)),
     'Агент называет себя «Cursor», имя не проверено. Доступ по этому коду получит приложение,',
   )
-  t.match(renderText(writeShopLetter('ru', local)), 'Агент не указал имени.')
+  t.match(renderText(writeLetter('ru', local)), 'Агент не указал имени.')
   t.end()
 })
 
 await t.test('letters about an order say what it is, its price and its number', (t) => {
-  const received = writeShopLetter('en', { kind: 'order-received', order, payment: 'Pay.' })
+  const received = writeLetter('en', { kind: 'order-received', order, payment: 'Pay.' })
   t.equal(received.subject, 'Your order ord_0123456789abcdef: how to pay')
   t.equal(
     renderText(received),
@@ -74,10 +74,10 @@ Pay.
 This e-mail was sent automatically.
 `,
   )
-  const notice = writeShopLetter('ru', { kind: 'new-order', order, email: 'a@b.example' })
+  const notice = writeLetter('ru', { kind: 'new-order', order, email: 'a@b.example' })
   t.match(renderText(notice), 'a@b.example заказывает продление sub_0123456789abcdef:')
   t.match(renderText(notice), '    das order confirm ord_0123456789abcdef\n')
-  const declined = writeShopLetter('ru', { kind: 'order-declined', order })
+  const declined = writeLetter('ru', { kind: 'order-declined', order })
   t.match(renderText(declined), 'Не оплачивайте его.')
   t.end()
 })
