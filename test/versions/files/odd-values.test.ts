@@ -96,6 +96,13 @@ const earlyValues = {
   "DATE '1582-10-15'": false,
   "DATE '2020-02-02'": false,
   "TIMESTAMP '1900-01-01 00:00:00'": false,
+  "[DATE '2020-02-02', DATE '1500-01-01']": true,
+  "[DATE '2020-02-02']": false,
+  "{'a': 1, 'of': {'the day': DATE '1500-01-01'}}": true,
+  "{'a': 1, 'b': [{'c': TIMESTAMP '1850-05-05 01:02:03'}]}": true,
+  "MAP {'a': DATE '1500-01-01'}": true,
+  "MAP {DATE '1500-01-01': 1}": true,
+  "MAP {'a': DATE '1900-01-01'}": false,
 } as const
 
 await t.test('early days in the calendar of old writers are warned of', async (t) => {

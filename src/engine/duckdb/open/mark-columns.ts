@@ -1,4 +1,5 @@
 import { typeText } from '../../../columns/data-type.js'
+import type { DataType } from '../../../columns/data-type.js'
 import type { ColumnMark, FileColumn } from '../../../versions/opener.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import { textOrNull } from '../run-statement.js'
@@ -85,6 +86,43 @@ const changes: Readonly<Record<string, string>> = {
   TIMESTAMPTZ: "TIMESTAMPTZ '1900-01-01 00:00:00+00'",
 }
 
+/**
+ * Whether a value, or one inside it, is before the calendars agree; null for types without days and
+ * times.
+ */
+function earlySql(value: string, type: DataType, depth = 0): string | null {
+  const inList = (values: string, element: DataType): string | null => {
+    const each = `x${depth}`
+    const early = earlySql(each, element, depth + 1)
+    return early && `len(list_filter(${values}, lambda ${each}: ${early})) > 0`
+  }
+  switch (type.kind) {
+    case 'list':
+    case 'array':
+      return inList(value, type.element)
+    case 'struct':
+      return eitherOf(
+        type.fields.map((field) =>
+          earlySql(`${value}.${identifier(field.name)}`, field.type, depth),
+        ),
+      )
+    case 'map':
+      return eitherOf([
+        inList(`map_keys(${value})`, type.key),
+        inList(`map_values(${value})`, type.value),
+      ])
+    default: {
+      const change = changes[typeText(type)]
+      return change === undefined ? null : `${value} < ${change}`
+    }
+  }
+}
+
+function eitherOf(conditions: readonly (string | null)[]): string | null {
+  const some = conditions.filter((condition) => condition !== null)
+  return some.length === 0 ? null : `(${some.join(' OR ')})`
+}
+
 /** Columns that have a value before the calendars agree. */
 async function earlyColumns(
   run: RunStatement,
@@ -93,11 +131,11 @@ async function earlyColumns(
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
   for (const { name, type } of columns) {
-    const change = changes[typeText(type)]
-    if (change === undefined) continue
+    const early = earlySql(identifier(name), type)
+    if (early === null) continue
     const [[isEarly] = []] = await run({
       sql: `SELECT count(*) > 0 FROM (
-        SELECT 1 FROM ${boundFilesSql('$1')} WHERE ${identifier(name)} < ${change} LIMIT 1)`,
+        SELECT 1 FROM ${boundFilesSql('$1')} WHERE ${early} LIMIT 1)`,
       values: [bindPaths(paths)],
     })
     if (isEarly === true) found.add(name)
