@@ -1,4 +1,4 @@
-import { mkdtemp, open, rename, rm } from 'node:fs/promises'
+import { mkdtemp, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { badRequest } from '../../errors.js'
 import { quoted } from '../../text.js'
@@ -39,7 +39,7 @@ export async function importTable(
     )
   }
   const order = orderOf(file, tableFile, flags)
-  const draft = await makeDraft(target)
+  const draft = await makeDraft(target, parts.clock.now())
   const progress = progressReport(parts, flags.json === true)
   const report = (rowsDone: number) => progress.report({ what: 'reading', rowsDone, rows: null })
   try {
@@ -99,10 +99,26 @@ function orderOf(
   }
 }
 
+const draftStart = '.das-import-'
+/** No import takes as long. */
+const draftMsMax = 24 * 3_600_000
+
+/** Removes what imports left that were killed. */
+async function removeAbandoned(folder: string, now: number): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(draftStart)) continue
+    const path = join(folder, name)
+    const { mtimeMs } = await stat(path)
+    if (now - mtimeMs > draftMsMax) await rm(path, { recursive: true, force: true })
+  }
+}
+
 /** On the disk of the target, so that the file can be renamed; hidden, so that no glob matches. */
-async function makeDraft(target: string): Promise<string> {
+async function makeDraft(target: string, now: number): Promise<string> {
   try {
-    return await mkdtemp(join(dirname(target), '.das-import-'))
+    const folder = dirname(target)
+    await removeAbandoned(folder, now)
+    return await mkdtemp(join(folder, draftStart))
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     const message = `Can't write to the folder of ${shownPath(target)} (${code}).`

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { readCells } from '../../support/parquet.js'
@@ -185,4 +193,21 @@ await t.test('a server serves what was added', async (t) => {
     },
   })
   t.match(answers, [{ data: [{ inn: '0261012138', day: '2023-12-31', amount: 1.5 }] }])
+})
+
+await t.test('what a killed import left goes with a later one, a running one stays', async (t) => {
+  const cli = await start(t)
+  const left = join(cli.folder, '.das-import-left')
+  const running = join(cli.folder, '.das-import-running')
+  for (const [folder, ageMs] of [
+    [left, 25 * 3_600_000],
+    [running, 60_000],
+  ] as const) {
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'table.csv'), 'half')
+    utimesSync(folder, new Date(cli.clock.ms - ageMs), new Date(cli.clock.ms - ageMs))
+  }
+  writeFileSync(join(cli.folder, 'sales.csv'), sales)
+  t.equal((await cli.das(['dataset', 'add', join(cli.folder, 'sales.csv'), '--yes'])).code, 0)
+  t.same([existsSync(left), existsSync(running)], [false, true])
 })
