@@ -13,16 +13,19 @@ import { addSignIn, hasSlash } from '../http/sign-in/sign-in-routes.js'
 import type { Door } from '../http/server.js'
 import { addMcp } from '../mcp/mcp-routes.js'
 import { protocolServer } from '../mcp/protocol-server.js'
+import { addAccount } from '../portal/account/account-routes.js'
 import { readAssets } from '../portal/assets.js'
 import { addPortal, sendProblemPage } from '../portal/portal-routes.js'
 import type { PortalParts } from '../portal/portal-routes.js'
+import { planWay } from '../portal/shop/plan-way.js'
+import { addShop } from '../portal/shop/shop-routes.js'
 import { addConsent } from '../portal/sign-in/consent-routes.js'
 import type { Service } from '../service.js'
 import type { Shop } from '../shop/shop.js'
 import { examplePath } from '../service/first-questions.js'
 import { issuerFor } from '../sign-in/issuer.js'
 import type { SignInPlace } from '../sign-in/issuer.js'
-import { signInChallenge } from '../sign-in/resource.js'
+import { signInChallenge, signInPaths } from '../sign-in/resource.js'
 import type { SignIn } from '../sign-in/sign-in.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import { machineMemory, openFilesLimit } from '../machine.js'
@@ -61,15 +64,16 @@ const answerMs = 1000
 /** The HTTP server with REST, MCP and the portal. It does not listen yet. */
 export function openServer(parts: ServerParts): FastifyInstance {
   const { config, cleanup, service, live, engine, logger, clock, random } = parts
-  const portal: Omit<PortalParts, 'contextOf' | 'readBody'> = {
-    shop: parts.shop,
-    service,
+  const { shop } = parts
+  const portal: PortalParts = {
     showcase: service.showcase,
     admitVisitor: service.admitAnonymous,
     firstPath: (dataset) => firstPath(live.serving, dataset),
     assets: readAssets(parts.portalFolder ?? null),
     publicUrl: config.publicUrl,
+    planWay: (context, dataset) => planWay(context, shop.offer(), dataset),
   }
+  const selling = { ...portal, shop, service }
   const server = buildServer({
     service,
     logger,
@@ -82,9 +86,11 @@ export function openServer(parts: ServerParts): FastifyInstance {
       ...signInDoors(parts, portal),
       mcpDoor(parts),
       (app, httpParts) => {
-        addPortal(app, { ...portal, ...httpParts })
+        addPortal(app, portal)
+        addAccount(app, { ...selling, ...httpParts })
+        addShop(app, { ...selling, ...httpParts })
         const { readBody } = httpParts
-        addPaymentHook(app, { ...portal, readBody, now: clock.now, secret: config.paymentSecret })
+        addPaymentHook(app, { ...selling, readBody, now: clock.now, secret: config.paymentSecret })
       },
     ],
     sendProblemPage: (error, request, reply) => sendProblemPage(portal, error, request, reply),
@@ -141,6 +147,7 @@ function mcpDoor({ config, service, version, signInPlace }: ServerParts): Door {
       service,
       serverFor: (call, logFault) => protocolServer({ service, version, logFault }, call),
       hosts: hostNames(config),
+      signInPaths,
       challengeOf: ({ headers, url }) => {
         const issuer = issuerFor(signInPlace, headers.host)
         return issuer === null ? null : signInChallenge(issuer, hasSlash(url))

@@ -5,13 +5,20 @@ import { ServiceError, badRequest } from '../errors.js'
 import { requireBounded } from '../query/scan-json.js'
 import { recordOf } from '../registry/shape.js'
 import type { Service, RequestContext } from '../service.js'
-import { signInPaths } from '../sign-in/resource.js'
 import type { Call } from './call-tool.js'
 import { createExchange } from './exchange.js'
 import { allowedHosts, requireAllowed } from './hosts.js'
 import { tools } from './tools.js'
 
-export interface McpParts {
+export /** The paths of the sign-in. */
+interface SignInPaths {
+  readonly server: string
+  readonly resource: string
+  readonly register: string
+}
+
+interface McpParts {
+  readonly signInPaths: SignInPaths
   readonly service: Service
   /** Makes the server for one request; `logFault` takes faults that the operator must fix. */
   readonly serverFor: (call: Call, logFault: (error: ServiceError) => void) => Server
@@ -52,15 +59,15 @@ const shownNames: readonly string[] = [
  * Clients look for OAuth here in spite of their static header, or besides its right place; a 404 in
  * JSON ends the search.
  */
-const oauthPaths = [
-  signInPaths.server,
-  `${signInPaths.server}/*`,
-  signInPaths.resource,
-  `${signInPaths.resource}/*`,
+const oauthPaths = ({ server, resource, register }: SignInPaths) => [
+  server,
+  `${server}/*`,
+  resource,
+  `${resource}/*`,
   '/.well-known/openid-configuration',
   '/.well-known/openid-configuration/*',
   `${path}/.well-known/*`,
-  signInPaths.register,
+  register,
 ]
 
 /**
@@ -106,8 +113,8 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
   addOtherPaths(app, parts)
 }
 
-function addOtherPaths(app: FastifyInstance, { challengeOf }: McpParts): void {
-  for (const url of oauthPaths) {
+function addOtherPaths(app: FastifyInstance, { challengeOf, signInPaths }: McpParts): void {
+  for (const url of oauthPaths(signInPaths)) {
     // The sign-in, if there is one, was added before.
     if (app.hasRoute({ url, method: 'OPTIONS' })) continue
     app.route({
@@ -115,7 +122,7 @@ function addOtherPaths(app: FastifyInstance, { challengeOf }: McpParts): void {
       url,
       handler: (request) => {
         const isElsewhere = challengeOf(request) !== null
-        throw new ServiceError('not_found', isElsewhere ? elsewhereText : staticText)
+        throw new ServiceError('not_found', isElsewhere ? elsewhereText(signInPaths) : staticText)
       },
     })
   }
@@ -125,7 +132,7 @@ const staticText =
   'This service has static API tokens, not OAuth: send a valid one as ' +
   '"Authorization: Bearer <token>".'
 
-const elsewhereText =
+const elsewhereText = (signInPaths: SignInPaths) =>
   `There is nothing at this path. The OAuth metadata of this service is at ${signInPaths.server} ` +
   `and ${signInPaths.resource}${path}.`
 

@@ -1,7 +1,6 @@
 import { typeOperators } from '../columns/column-types.js'
 import type { ShownType } from '../columns/column-types.js'
 import type { ShownColumn, ShownDataset } from '../service/showcase.js'
-import type { Offer } from '../shop/offer.js'
 import { codeBlock } from './code-block.js'
 import { datasetFacts } from './home-page.js'
 import { html } from './html.js'
@@ -9,7 +8,7 @@ import type { Html } from './html.js'
 import { layout } from './layout.js'
 import type { PageContext } from './page-context.js'
 import { plansTable } from './plans.js'
-import { planWay } from './shop/plan-way.js'
+import type { FindPlanWay } from './plans.js'
 
 export interface Trial {
   /** The demo token; null if this dataset has no demo. */
@@ -28,7 +27,7 @@ export function datasetPage(
   context: PageContext,
   dataset: ShownDataset,
   trial: Trial,
-  offer: Offer,
+  planWay: FindPlanWay,
 ): string {
   const { words } = context
   return layout(
@@ -45,7 +44,7 @@ export function datasetPage(
       ${explorer(context, dataset, trial)}
       <section>
         <h2 id="plans">${words.plans}</h2>
-        ${plansTable(words, dataset.plans, 'plans', planWay(context, offer, dataset.name))}
+        ${plansTable(words, dataset.plans, 'plans', planWay(context, dataset.name))}
         <p class="muted">${words.yearNote}</p>
       </section>
       ${columnsSection(context, dataset)}`,

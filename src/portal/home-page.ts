@@ -1,12 +1,11 @@
 import type { ShownDataset } from '../service/showcase.js'
-import type { Offer } from '../shop/offer.js'
 import { codeBlock } from './code-block.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import { layout } from './layout.js'
 import type { PageContext } from './page-context.js'
 import { plansTable } from './plans.js'
-import { planWay } from './shop/plan-way.js'
+import type { FindPlanWay } from './plans.js'
 
 /** Renders the first page: datasets, prices, and a command that works. */
 export function homePage(
@@ -14,7 +13,7 @@ export function homePage(
   datasets: readonly ShownDataset[],
   /** A command with the demo token; null if there is no demo. */
   firstLine: string | null,
-  offer: Offer,
+  planWay: FindPlanWay,
 ): string {
   const { words } = context
   return layout(
@@ -30,7 +29,7 @@ export function homePage(
                 ${codeBlock(words, firstLine)}`
         }
       </section>
-      ${datasets.length === 0 ? nothingListed(context) : listed(context, datasets, offer)}
+      ${datasets.length === 0 ? nothingListed(context) : listed(context, datasets, planWay)}
       ${interfaces(context)}`,
   )
 }
@@ -42,7 +41,11 @@ function nothingListed({ words }: PageContext): Html {
   </section>`
 }
 
-function listed(context: PageContext, datasets: readonly ShownDataset[], offer: Offer): Html {
+function listed(
+  context: PageContext,
+  datasets: readonly ShownDataset[],
+  planWay: FindPlanWay,
+): Html {
   const { words } = context
   return html`<section>
       <h2 id="datasets">${words.datasets}</h2>
@@ -50,7 +53,7 @@ function listed(context: PageContext, datasets: readonly ShownDataset[], offer: 
     </section>
     <section>
       <h2 id="plans">${words.plans}</h2>
-      ${datasets.map((dataset) => plansOf(context, dataset, offer))}
+      ${datasets.map((dataset) => plansOf(context, dataset, planWay))}
       <p class="muted">${words.yearNote}</p>
     </section>`
 }
@@ -77,9 +80,13 @@ function priceText({ words }: PageContext, { plans }: ShownDataset): string | nu
   return words.freePlan(words.number(cheapest.rowsPerMonth))
 }
 
-function plansOf(context: PageContext, { name, title, plans }: ShownDataset, offer: Offer): Html {
+function plansOf(
+  context: PageContext,
+  { name, title, plans }: ShownDataset,
+  planWay: FindPlanWay,
+): Html {
   return html`<h3 id="plans-${name}">${title}</h3>
-    ${plansTable(context.words, plans, `plans-${name}`, planWay(context, offer, name))}`
+    ${plansTable(context.words, plans, `plans-${name}`, planWay(context, name))}`
 }
 
 /** Shows rows, columns, date of the data, last update and source of a dataset. */

@@ -1,10 +1,14 @@
 import type { ShownPlan } from '../service/showcase.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
+import type { PageContext } from './page-context.js'
 import type { PortalWords } from './portal-words-en.js'
 
 /** How a visitor gets a plan; null if the page does not say it. */
 export type PlanWay = { readonly heading: string; readonly of: (plan: ShownPlan) => Html | null }
+
+/** Finds how to get the plans of a dataset; null = there is no way here. */
+export type FindPlanWay = (context: PageContext, dataset: string) => PlanWay | null
 
 /** A table of a dataset's plans. `labelId` is the id of the heading that names the table. */
 export function plansTable(

@@ -4,21 +4,22 @@ import { errorStatus } from '../errors.js'
 import type { ServiceError } from '../errors.js'
 import { curlCommand } from '../service/client-texts.js'
 import type { ShownDataset, Showcase } from '../service/showcase.js'
-import { accountPage } from './account/account-page.js'
-import { addAccount } from './account/account-routes.js'
-import type { AccountRouteParts } from './account/account-routes.js'
+import type { Assets } from './assets.js'
 import { datasetPage } from './dataset-page.js'
 import type { Trial } from './dataset-page.js'
 import { homePage } from './home-page.js'
+import type { FindPlanWay } from './plans.js'
 import { missingPage, problemPage } from './problem-pages.js'
 import { pageContextOf } from './page-context.js'
 import type { PageContext } from './page-context.js'
 import { referencePage } from './reference-page.js'
 import { noStore, reading, sendPage } from './send-page.js'
-import { addShop } from './shop/shop-routes.js'
-import type { ShopRouteParts } from './shop/shop-routes.js'
 
-export interface PortalParts extends ShopRouteParts, AccountRouteParts {
+export interface PortalParts {
+  readonly assets: Assets
+  /** The public address; null = the address of the request. */
+  readonly publicUrl: string | null
+  readonly planWay: FindPlanWay
   readonly showcase: (language: Language) => Showcase
   /** Counts a request without a token against its address. @throws rate_limit_exceeded */
   readonly admitVisitor: (address: string) => void
@@ -51,24 +52,16 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
     const showcase = parts.showcase(context.language)
     const first = showcase.datasets.find(({ hasDemo }) => hasDemo)
     const trial = first && trialOf(context, first, showcase, parts)
-    return homePage(context, showcase.datasets, trial?.line ?? null, parts.shop.offer())
+    return homePage(context, showcase.datasets, trial?.line ?? null, parts.planWay)
   })
   addPage('/datasets/:dataset', (context, { params }) => {
     const showcase = parts.showcase(context.language)
     const { dataset: wanted } = params as DatasetParams
     const dataset = showcase.datasets.find(({ name }) => name === wanted)
     return dataset
-      ? datasetPage(
-          context,
-          dataset,
-          trialOf(context, dataset, showcase, parts),
-          parts.shop.offer(),
-        )
+      ? datasetPage(context, dataset, trialOf(context, dataset, showcase, parts), parts.planWay)
       : null
   })
-  addPage('/account', (context) => accountPage(context, parts.shop.isMailOn))
-  addMoved(app, parts, '/usage', '/account')
-  addAccount(app, parts)
   addPage('/docs', (context) =>
     referencePage(context, null, parts.showcase(context.language).demoToken),
   )
@@ -76,21 +69,7 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
     const { dataset } = params as DatasetParams
     return referencePage(context, dataset, parts.showcase(context.language).demoToken)
   })
-  addShop(app, parts)
   addAssets(app, parts)
-}
-
-/** Keeps links to an earlier address of a page working. */
-function addMoved(app: FastifyInstance, parts: PortalParts, from: string, to: string): void {
-  app.route({
-    method: reading,
-    url: from,
-    handler: (request, reply) => {
-      parts.admitVisitor(request.ip)
-      const { link } = pageContextOf(request, parts.assets, parts.publicUrl)
-      return reply.redirect(link(to), 308)
-    },
-  })
 }
 
 /** Shows an error to a browser. Returns false if the request does not ask for a page. */

@@ -14,6 +14,7 @@ import { filesOnly } from '../support/tables.js'
 import { startThings } from '../support/things.js'
 import { machineClock } from '../../src/clock.js'
 import { machineRandom } from '../../src/random.js'
+import { signInPaths } from '../../src/sign-in/resource.js'
 
 /** A fault of our own is told to the log, with its cause, and to nobody else. */
 
@@ -45,6 +46,7 @@ await t.test('a fault is an error without a word of what it was', async (t) => {
           serverFor: (call, logFault) =>
             protocolServer({ service: faultyService, version, logFault }, call),
           hosts: [],
+          signInPaths,
           challengeOf: () => null,
           ...manners,
         })

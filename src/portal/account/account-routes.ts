@@ -8,13 +8,22 @@ import { isRefusal } from '../../shop/refusals.js'
 import type { Refusal } from '../../shop/refusals.js'
 import type { Shop } from '../../shop/shop.js'
 import { isoTime } from '../../text.js'
+import type { Assets } from '../assets.js'
 import { languageOf } from '../language.js'
+import { pageContextOf } from '../page-context.js'
+import { reading, sendPage } from '../send-page.js'
 import { shopWordsOf } from '../shop/words.js'
+import { accountPage } from './account-page.js'
 import { connectionJson, isoOrNull } from './account-json.js'
 import { orderWriter } from './order-json.js'
 import { OrderSchema, TypedCodeSchema, WantedSchema, readJson } from './read-order.js'
 
 export interface AccountRouteParts {
+  readonly assets: Assets
+  /** The public address; null = the address of the request. */
+  readonly publicUrl: string | null
+  /** Counts a request without a token against its address. @throws rate_limit_exceeded */
+  readonly admitVisitor: (address: string) => void
   readonly service: Pick<Service, 'admit' | 'connections' | 'endConnection'>
   readonly shop: Shop
   /** The request in the form that the service takes. */
@@ -26,8 +35,29 @@ interface ConnectionRoute {
   readonly Params: { readonly connection: string }
 }
 
-/** Adds what the account page reads and does with the token of its tab; agents' tokens can't. */
+/**
+ * Adds the account page, and what it reads and does with the token of its tab; agents' tokens
+ * can't.
+ */
 export function addAccount(app: FastifyInstance, parts: AccountRouteParts): void {
+  const visit = (request: FastifyRequest) => {
+    parts.admitVisitor(request.ip)
+    return pageContextOf(request, parts.assets, parts.publicUrl)
+  }
+  app.route({
+    method: reading,
+    url: '/account',
+    handler: (request, reply) => {
+      const context = visit(request)
+      return sendPage(request, reply, context, accountPage(context, parts.shop.isMailOn))
+    },
+  })
+  // Its earlier address.
+  app.route({
+    method: reading,
+    url: '/usage',
+    handler: (request, reply) => reply.redirect(visit(request).link('/account'), 308),
+  })
   addConnections(app, parts)
   addOrders(app, parts)
   addReissue(app, parts)
