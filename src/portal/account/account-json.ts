@@ -1,19 +1,8 @@
 import type { OwnConnection } from '../../service/own-connections.js'
 import { redirectTarget } from '../../control/connections/redirect-target.js'
-import type { RedirectTarget } from '../../control/connections/redirect-target.js'
 import { plainText } from '../../plain-text.js'
 import { isoTime } from '../../text.js'
-
-/** An agent's connection as the account page reads it; times are ISO 8601 in UTC. */
-export interface ConnectionJson {
-  readonly connection: string
-  /** The name that the agent gave itself. */
-  readonly app: string
-  readonly target: RedirectTarget
-  readonly connected_at: string | null
-  readonly last_used_at: string | null
-  readonly state: OwnConnection['state']
-}
+import type { ConnectionJson } from './account-api.js'
 
 /** A connection in JSON. */
 export function connectionJson(connection: OwnConnection): ConnectionJson {

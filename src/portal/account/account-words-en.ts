@@ -1,7 +1,6 @@
-import type { ConnectionJson } from './account-json.js'
+import type { ConnectionJson, OrderJson } from './account-api.js'
 import { dateWriter, numberWriter, pluralChooser } from '../../wording.js'
 import { dayWriter } from '../writers.js'
-import type { OrderJson } from './order-json.js'
 
 const date = dateWriter('en-GB')
 const number = numberWriter('en')

@@ -1,51 +1,13 @@
 import type { Language } from '../../config.js'
-import type { Grant } from '../../control/grants.js'
-import type { Order, OrderKind, OrderState } from '../../control/orders.js'
+import type { Order } from '../../control/orders.js'
 import { textIn } from '../../registry/local-text.js'
 import type { LocalText } from '../../registry/local-text.js'
 import type { Placed } from '../../shop/place-order.js'
 import type { PlanChoice, ShopAccount } from '../../shop/shop-account.js'
 import type { Shop } from '../../shop/shop.js'
 import { isoTime } from '../../text.js'
+import type { ChoiceJson, OrderJson, ShopAccountJson } from './account-api.js'
 import { isoOrNull } from './account-json.js'
-
-/** What the account page reads of the shop; times are ISO 8601 in UTC, prices whole roubles. */
-export interface ShopAccountJson {
-  readonly subscription: string
-  readonly expires_at: string
-  readonly month_rub: number | null
-  readonly contact: string | null
-  readonly terms: string | null
-  readonly renewal: ShopAccount['renewal']
-  readonly choices: readonly ChoiceJson[]
-  readonly orders: readonly OrderJson[]
-  readonly can_reissue: boolean
-}
-
-export interface ChoiceJson {
-  readonly dataset: string
-  readonly title: string
-  readonly current: string | null
-  readonly plans: readonly {
-    readonly name: string
-    readonly month_rub: number
-    readonly rows_per_month: number
-  }[]
-}
-
-export interface OrderJson {
-  readonly number: string
-  readonly kind: OrderKind
-  readonly state: OrderState
-  readonly ordered_at: string
-  readonly done_at: string | null
-  readonly items: readonly (Grant & { readonly title: string })[]
-  readonly months: number | null
-  readonly amount_rub: number
-  /** Only of one that waits, like `payment`. */
-  readonly pay_until: string | null
-  readonly payment: string | null
-}
 
 /** Writes what the shop knows, in one language. */
 export interface OrderWriter {
