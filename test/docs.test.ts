@@ -24,6 +24,7 @@ function tableAfter(path: string, text: string): readonly (readonly string[])[] 
   const table =
     page
       .slice(start)
+      .replaceAll('<!-- prettier-ignore -->\n', '')
       .split('\n\n')
       .find((block) => block.startsWith('|')) ?? ''
   return table

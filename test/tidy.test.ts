@@ -48,7 +48,7 @@ const weights: Readonly<Record<string, number>> = {
   mail: 1577,
   'mailed-codes': 199,
   mcp: 1561,
-  portal: 8881,
+  portal: 8884,
   query: 3042,
   registry: 1921,
   service: 3205,

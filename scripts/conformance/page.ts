@@ -96,16 +96,14 @@ export function conformancePage(runs: readonly Judged[]): Promise<string> {
     'The suite asks for tools, resources and prompts by name (`test_simple_text`, …), which the ' +
       'product does not have. So it runs twice in each revision: against the product, and against ' +
       'a test server that has them behind the same door, with the same transport, tokens and host ' +
-      'checks. The sign-in of the product has scenarios of its own: what it publishes, ' +
-      'and a sign-in from the page to the access token.',
+      'checks. The sign-in of the product has scenarios of its own.',
     [
       '- **passed**: every check of the scenario holds.',
-      '- **needs a fixture**: it asks the product for what only the test server has ' +
-        '(`test/mcp/conformance/product.yml`).',
+      '- **needs a fixture**: only the test server has what it asks for ' +
+        '(`test/mcp/conformance/product.yml` lists these).',
       '- **does not apply**: it asks for what a stateless server that never streams does not do ' +
-        '(`test/mcp/conformance/fixtures.yml` says why, one by one).',
-      '- **not scored**: an extension, or a scenario that the suite itself holds for unfinished; ' +
-        'the revision does not ask for it.',
+        '(`test/mcp/conformance/fixtures.yml` says why).',
+      '- **not scored**: an extension, or unfinished in the suite; the revision does not ask for it.',
     ].join('\n'),
     '## Totals',
     markdownTable(
@@ -117,17 +115,26 @@ export function conformancePage(runs: readonly Judged[]): Promise<string> {
         ...Object.values(totals(rows)).map(String),
       ]),
     ),
-    ...runs.flatMap(({ server, revision, version, part, rows }) => [
-      `## ${titles[server]}${revision === null ? '' : `, MCP ${revision}`}`,
-      `Suite ${version}, \`${part}\`.`,
-      markdownTable(
-        ['scenario', 'result'],
-        rows.map(({ scenario, result, note }) => [
-          `\`${scenario}\``,
-          note === null ? result : `${result} (${note})`,
-        ]),
-      ),
+    '## What did not pass',
+    'Every other scenario passed, or needs a fixture.',
+    ...runs.flatMap(({ server, revision, part, rows }) => [
+      `### ${titles[server]}${revision === null ? '' : `, MCP ${revision}`}`,
+      `\`${part}\``,
+      resultLists(rows),
     ]),
   ]
   return format(parts.join('\n\n'), { parser: 'markdown' })
+}
+
+/** The scenarios that do not apply or are not scored, one list for each. */
+function resultLists(rows: readonly Row[]): string {
+  const lines = results
+    .filter((result) => result !== 'passed' && result !== 'needs a fixture')
+    .flatMap((wanted) => {
+      const names = rows
+        .filter(({ result }) => result === wanted)
+        .map(({ scenario, note }) => (note === null ? scenario : `${scenario} (${note})`))
+      return names.length === 0 ? [] : [`- **${wanted}**: ${names.join(', ')}`]
+    })
+  return lines.length === 0 ? 'None.' : lines.join('\n')
 }
