@@ -39,7 +39,7 @@ const weights: Readonly<Record<string, number>> = {
   access: 819,
   app: 2564,
   catalog: 2062,
-  cli: 8528,
+  cli: 7644,
   columns: 1496,
   control: 7186,
   engine: 10299,

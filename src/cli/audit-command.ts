@@ -1,22 +1,21 @@
 import type { Command } from 'commander'
 import { listActions } from '../control/audit.js'
-import type { AuditDetails, AuditEntry } from '../control/audit.js'
+import type { AuditDetails } from '../control/audit.js'
 import { badRequest } from '../errors.js'
 import { plainText } from '../plain-text.js'
 import { isoTime } from '../text.js'
-import { addCommand, readSettings } from './command.js'
-import type { Flags } from './command.js'
+import { addPrinted } from './command.js'
+import type { Flags, Result } from './command.js'
 import type { CliParts } from './parts.js'
-import { printJson, printLines } from './print.js'
 import { readFilledStore } from './state.js'
-import { tableLines } from './table.js'
+import { listLines } from './table.js'
 import { parseDuration } from './token/duration.js'
 
 type AuditFlags = Flags & { readonly since?: string; readonly subject?: string }
 
 /** `das audit`: what commands and the server changed, when, and who did it. */
 export function addAudit(program: Command, parts: CliParts): void {
-  addCommand(program, {
+  addPrinted(program, parts, {
     usage: 'audit',
     description:
       'List what commands and the server changed, newest last: when, who, what, and to which ' +
@@ -39,19 +38,35 @@ export function addAudit(program: Command, parts: CliParts): void {
       'das audit --subject sub_0123456789abcdef',
       'das audit --since 2026-11-01 --json > audit-november.json',
     ],
-  }).action((flags: AuditFlags) => list(parts, flags))
+    run: ({ state }, flags: AuditFlags) => list(parts, state, flags),
+  })
 }
 
-async function list(parts: CliParts, flags: AuditFlags): Promise<void> {
-  const { state } = readSettings(['state'], flags, parts.environment)
+async function list(parts: CliParts, state: string, flags: AuditFlags): Promise<Result> {
   const since = flags.since === undefined ? null : readSince(flags.since, parts.clock.now())
   const subject = flags.subject ?? null
   const entries = await readFilledStore(parts, state, (store) =>
     listActions(store, { since, subject }),
   )
-  if (flags.json) printJson(parts, entries.map(entryJson))
-  else if (entries.length === 0) printLines(parts, 'No such action was recorded.')
-  else printLines(parts, ...entryTable(parts, entries))
+  return {
+    json: entries.map(({ id, recordedAt, ...rest }) => ({
+      id,
+      time: isoTime(recordedAt),
+      ...rest,
+    })),
+    lines: listLines(
+      parts.stdout,
+      entries,
+      {
+        TIME: (each) => isoTime(each.recordedAt),
+        WHO: (each) => plainText(each.actor),
+        ACTION: (each) => each.action,
+        SUBJECT: (each) => plainText(each.subject),
+        DETAILS: (each) => detailsText(each.details),
+      },
+      'No such action was recorded.',
+    ),
+  }
 }
 
 /** @throws bad_request for a text that is no day, no time in UTC and no duration */
@@ -66,21 +81,6 @@ function readSince(text: string, now: number): number {
     '--since must be a day or a time in UTC, such as 2026-11-21 or 2026-11-21T05:14Z, or a ' +
       `duration, such as 24h or 7d, got "${text}".`,
   )
-}
-
-function entryJson({ id, recordedAt, ...rest }: AuditEntry) {
-  return { id, time: isoTime(recordedAt), ...rest }
-}
-
-function entryTable({ stdout }: CliParts, entries: readonly AuditEntry[]): readonly string[] {
-  const rows = entries.map(({ recordedAt, actor, action, subject, details }) => [
-    isoTime(recordedAt),
-    plainText(actor),
-    action,
-    plainText(subject),
-    detailsText(details),
-  ])
-  return tableLines(stdout, ['TIME', 'WHO', 'ACTION', 'SUBJECT', 'DETAILS'], rows)
 }
 
 /** `months: 12, price_rub: 46800`. Without what is null. */

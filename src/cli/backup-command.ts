@@ -2,15 +2,14 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { backUp } from '../control/store/backup.js'
 import { noteBackup } from '../control/store/newest-backup.js'
-import { addCommand, readSettings } from './command.js'
-import type { Flags } from './command.js'
+import { addPrinted } from './command.js'
 import type { CliParts } from './parts.js'
-import { count, printJson, printLines } from './print.js'
+import { count } from './print.js'
 import { controlUrlOf, readControlFile } from './state.js'
 
 /** `das backup`: copies control.db while the server runs. */
 export function addBackup(program: Command, parts: CliParts): void {
-  addCommand(program, {
+  addPrinted(program, parts, {
     usage: 'backup <file>',
     description:
       'Copy control.db to a new file and verify the copy. The server keeps running. A PostgreSQL ' +
@@ -18,24 +17,29 @@ export function addBackup(program: Command, parts: CliParts): void {
     settings: ['state'],
     json: 'print {file, size_bytes, subscriptions, tokens, usage, letters}',
     examples: ['das backup /var/backups/das/control-2026-11-21.db'],
-  }).action(async (file: string, flags: Flags) => {
-    const { state } = readSettings(['state'], flags, parts.environment)
-    const path = resolve(file)
-    if (controlUrlOf(parts) !== null) throw new Error(dumpText)
-    const backup = await readControlFile(parts, state, (store) => {
-      const made = backUp(store.file, path)
-      note(parts, store.file.db.name, path)
-      return made
-    })
-    const { sizeBytes, ...counts } = backup
-    if (flags.json) return printJson(parts, { file: path, size_bytes: sizeBytes, ...counts })
-    const amount = (value: number) => count(parts.stdout, value)
-    printLines(
-      parts,
-      `${path}: ${amount(sizeBytes)} bytes, verified.`,
-      `It holds ${amount(counts.subscriptions)} subscriptions, ${amount(counts.tokens)} token ` +
-        `hashes and ${amount(counts.usage)} usage counts.`,
-    )
+    run: async ({ state }, _flags, file: string) => {
+      const path = resolve(file)
+      if (controlUrlOf(parts) !== null) throw new Error(dumpText)
+      const { sizeBytes, ...counts } = await readControlFile(parts, state, (store) => {
+        const made = backUp(store.file, path)
+        note(parts, store.file.db.name, path)
+        return made
+      })
+      const [bytes, subscriptions, tokens, usage] = [
+        sizeBytes,
+        counts.subscriptions,
+        counts.tokens,
+        counts.usage,
+      ].map((value) => count(parts.stdout, value))
+      return {
+        json: { file: path, size_bytes: sizeBytes, ...counts },
+        lines: [
+          `${path}: ${bytes} bytes, verified.`,
+          `It holds ${subscriptions} subscriptions, ${tokens} token hashes and ${usage} usage ` +
+            'counts.',
+        ],
+      }
+    },
   })
 }
 

@@ -1,11 +1,17 @@
 import type { Command } from 'commander'
 import { readConfig, settings } from '../config.js'
 import type { Config } from '../config.js'
+import { badRequest } from '../errors.js'
+import type { CliParts } from './parts.js'
+import { printJson, printLines } from './print.js'
 
 export type SettingName = keyof typeof settings
 
 /** Parsed options: the settings by name, and the options of the command. */
-export type Flags = Readonly<Record<string, unknown>> & { readonly json?: boolean }
+export type Flags = Readonly<Record<string, unknown>> & {
+  readonly json?: boolean
+  readonly csv?: boolean
+}
 
 interface CommandDefinition {
   /** Name and arguments in commander's syntax: `show <id>`. */
@@ -34,6 +40,51 @@ export function addCommand(parent: Command, definition: CommandDefinition): Comm
   command.addHelpText('after', secretText(definition.settings))
   command.addHelpText('after', exampleText(definition.examples))
   return command
+}
+
+/** What a command prints: `json` with `--json`, `csv` with `--csv`, else `lines`. */
+export interface Result {
+  readonly json: unknown
+  readonly lines: readonly string[]
+  readonly csv?: readonly string[]
+  /** Why the command fails although it has something to print. */
+  readonly failure?: Error | undefined
+}
+
+type Argument = string | undefined
+
+/**
+ * Adds a command that prints the result of `run`, which gets the settings, the options and the
+ * arguments.
+ */
+export function addPrinted<
+  Name extends SettingName,
+  Options extends Flags,
+  Arguments extends readonly Argument[],
+>(
+  parent: Command,
+  parts: CliParts,
+  definition: CommandDefinition & {
+    readonly settings: readonly Name[]
+    readonly run: (
+      config: Pick<Config, Name>,
+      flags: Options,
+      ...args: Arguments
+    ) => Promise<Result>
+  },
+): void {
+  const { settings: names, run } = definition
+  addCommand(parent, definition).action(async (...given: readonly unknown[]) => {
+    // Commander passes the arguments of the usage line, the options and the command.
+    const flags = given.at(-2) as Options
+    const args = given.slice(0, -2) as unknown as Arguments
+    if (flags.csv && flags.json) throw badRequest('Use --csv or --json, not both.')
+    const config = readSettings(names, flags, parts.environment)
+    const { json, lines, csv = lines, failure } = await run(config, flags, ...args)
+    if (flags.json) printJson(parts, json)
+    else printLines(parts, ...(flags.csv ? csv : lines))
+    if (failure) throw failure
+  })
 }
 
 /** Help on settings that have only an environment variable, because they are secret. */

@@ -1,22 +1,22 @@
 import type { Command } from 'commander'
 import { readRegistry } from '../catalog.js'
+import type { Config } from '../config.js'
 import { findKey } from '../control/keys.js'
 import { explainAnswer } from '../service/explain/explain.js'
 import type { Explanation } from '../service/explain/explain.js'
 import { readQuestionPath } from '../service/explain/question-path.js'
 import type { QuestionPath } from '../service/explain/question-path.js'
-import { addCommand, readSettings } from './command.js'
-import type { Flags } from './command.js'
-import { commandObjects } from './command-objects.js'
+import { addPrinted, readSettings } from './command.js'
+import type { Flags, Result } from './command.js'
+import { commandObjects } from './progress.js'
 import type { CliParts } from './parts.js'
-import { printJson, printLines } from './print.js'
 import { readFilledStore } from './state.js'
 
 const stageWidth = 'question'.length
 
 /** `das explain`: why a subscriber gets this answer. */
 export function addExplain(program: Command, parts: CliParts): void {
-  addCommand(program, {
+  addPrinted(program, parts, {
     usage: 'explain <subscription> <url>',
     description:
       'Show stage by stage how a request would be answered now: token, rate, dataset, question, ' +
@@ -30,12 +30,17 @@ export function addExplain(program: Command, parts: CliParts): void {
       "das explain sub_0123456789abcdef '/v1/financials/aggregate?group=year&measures=count'",
       "das explain sub_0123456789abcdef '/v1/financials/top?by=-2400&year=eq.2024&limit=10'",
     ],
-  }).action((id: string, url: string, flags: Flags) => explain(parts, id, url, flags))
+    run: (config, flags, id: string, url: string) => explain(parts, config, flags, id, url),
+  })
 }
 
-async function explain(parts: CliParts, id: string, url: string, flags: Flags): Promise<void> {
-  const names = ['registry', 'state', 'memoryLimit'] as const
-  const config = readSettings(names, flags, parts.environment)
+async function explain(
+  parts: CliParts,
+  config: Pick<Config, 'registry' | 'state' | 'memoryLimit'>,
+  flags: Flags,
+  id: string,
+  url: string,
+): Promise<Result> {
   const registry = await readRegistry(config.registry)
   const path = readQuestionPath(url)
   const trino = readSettings(['trinoUser', 'trinoPassword'], {}, parts.environment)
@@ -54,8 +59,7 @@ async function explain(parts: CliParts, id: string, url: string, flags: Flags): 
       await reader.close()
     }
   })
-  if (flags.json) printJson(parts, explanationJson(explanation))
-  else printLines(parts, ...explanationLines(explanation, path.kind))
+  return { json: explanationJson(explanation), lines: explanationLines(explanation, path.kind) }
 }
 
 function explanationJson({ stages, answer: { hasMore, ...answer } }: Explanation) {

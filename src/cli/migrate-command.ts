@@ -7,15 +7,13 @@ import { SqliteStore } from '../control/store/sqlite-store.js'
 import type { SqliteFile } from '../control/store/sqlite-file.js'
 import { postgresSchemaVersion } from '../control/postgres/postgres-migrations.js'
 import { examine, withDatabase } from './database.js'
-import { addCommand, readSettings } from './command.js'
-import type { Flags } from './command.js'
+import { addPrinted } from './command.js'
 import type { CliParts } from './parts.js'
-import { printJson, printLines } from './print.js'
 import { controlUrlOf, readControlFile, withFilledStore } from './state.js'
 
 /** `das migrate`: upgrades control.db without a start of the server, or only tries to. */
 export function addMigrate(program: Command, parts: CliParts): void {
-  addCommand(program, {
+  addPrinted(program, parts, {
     usage: 'migrate',
     description:
       'Upgrade control.db to the schema of this release, as das serve does when it starts. ' +
@@ -30,17 +28,16 @@ export function addMigrate(program: Command, parts: CliParts): void {
     settings: ['state'],
     json: 'print {schema, release_schema, upgraded}',
     examples: ['das migrate --dry-run'],
-  }).action(async (flags: Flags) => {
-    const { state } = readSettings(['state'], flags, parts.environment)
-    const isDry = flags['dryRun'] === true
-    const url = controlUrlOf(parts)
-    const { schema, newest, text } =
-      url === null
-        ? await migrateFile(parts, state, isDry)
-        : await migrateDatabase(parts, url, isDry)
-    const upgraded = schema < newest && !isDry
-    if (flags.json) return printJson(parts, { schema, release_schema: newest, upgraded })
-    printLines(parts, text(upgraded))
+    run: async ({ state }, flags) => {
+      const isDry = flags['dryRun'] === true
+      const url = controlUrlOf(parts)
+      const { schema, newest, text } =
+        url === null
+          ? await migrateFile(parts, state, isDry)
+          : await migrateDatabase(parts, url, isDry)
+      const upgraded = schema < newest && !isDry
+      return { json: { schema, release_schema: newest, upgraded }, lines: [text(upgraded)] }
+    },
   })
 }
 

@@ -1,19 +1,18 @@
 import { Command } from 'commander'
 import { withoutTokens } from '../control/tokens/token-format.js'
+import { badRequest } from '../errors.js'
 import { addAudit } from './audit-command.js'
 import { addBackup } from './backup-command.js'
 import { exampleText } from './command.js'
-import { addConnection } from './connection/connection-command.js'
-import { addControl } from './control/control-command.js'
-import { addDataset } from './dataset/dataset-command.js'
-import { addInit } from './dataset/init-command.js'
+import { addConnection } from './connection-command.js'
+import { addControl } from './control-command.js'
+import { addDatasetCommands, addInit } from './dataset/dataset-command.js'
 import { addDoctor } from './doctor/doctor-command.js'
 import { exitFailureOf } from './exit-failure.js'
 import { addExplain } from './explain-command.js'
-import { refuseGone } from './gone-commands.js'
 import { addMail } from './mail/mail-command.js'
-import { addOrder } from './order/order-command.js'
 import { addMigrate } from './migrate-command.js'
+import { addOrder } from './order-command.js'
 import type { CliParts, Output } from './parts.js'
 import { addServe } from './serve/serve-command.js'
 import { addSubscription } from './subscription/subscription-command.js'
@@ -64,7 +63,7 @@ export function buildProgram(parts: CliParts): Command {
   addAudit(program, parts)
   addOrder(program, parts)
   addMail(program, parts)
-  addDataset(program, parts)
+  addDatasetCommands(program, parts)
   program.addHelpText('after', tour)
   return program
 }
@@ -104,4 +103,19 @@ function stackOf(cause: unknown): string {
   if (!(cause instanceof Error)) return ''
   const below = cause.cause === undefined ? '' : `\ncaused by: ${stackOf(cause.cause)}`
   return (cause.stack ?? '') + below
+}
+
+/** Commands of the release before that are gone, and what to use in place of each. */
+const goneCommands: Readonly<Record<string, string>> = {
+  query:
+    'Ask the server with curl and the header "Authorization: Bearer TOKEN": ' +
+    '/v1/DATASET?COLUMN=OPERATOR.VALUE, or /v1/DATASET/export for all rows. See docs/rest.md.',
+  'subscription orders': 'Use das order list --all: it has all orders, also those of the owner.',
+}
+
+/** @throws bad_request for a command that is gone, with what to use in its place */
+function refuseGone(argv: readonly string[]): void {
+  const line = `${argv.join(' ')} `
+  const gone = Object.entries(goneCommands).find(([name]) => line.startsWith(`${name} `))
+  if (gone) throw badRequest(`das ${gone[0]} is gone. ${gone[1]}`)
 }

@@ -1,16 +1,26 @@
+import { csvCell } from '../text.js'
 import type { Output } from './parts.js'
 import { count } from './print.js'
 
 type TableCell = string | number | null
 
-/** A column of texts that is not yet padded. */
-interface TextColumn {
-  readonly isNumber: boolean
-  readonly texts: readonly string[]
-}
-
 const columnGap = '  '
 const absent = '—'
+
+/** The columns of a table: title → the cell of an item. */
+type Columns<Item> = Readonly<Record<string, (item: Item) => TableCell>>
+
+/** Items as a table of these columns, as `tableLines` writes it; or a line that there are none. */
+export function listLines<Item>(
+  output: Output,
+  items: readonly Item[],
+  columns: Columns<Item>,
+  none?: string,
+): readonly string[] {
+  if (items.length === 0 && none !== undefined) return [none]
+  const [titles = [], ...rows] = rowsOf(items, columns)
+  return tableLines(output, titles.map(String), rows)
+}
 
 /**
  * A table as lines, titles first. On a terminal: aligned columns, numbers to the right, their
@@ -21,28 +31,21 @@ export function tableLines(
   titles: readonly string[],
   rows: readonly (readonly TableCell[])[],
 ): readonly string[] {
-  if (!output.isTTY) {
-    return [titles, ...rows].map((row) => row.map((cell) => cell ?? '').join('\t'))
-  }
+  const all = [titles, ...rows]
+  if (!output.isTTY) return all.map((row) => row.map((cell) => cell ?? '').join('\t'))
   const textOf = (cell: TableCell) =>
     typeof cell === 'number' ? count(output, cell) : (cell ?? absent)
-  const columns = titles.map((title, at) => ({
-    isNumber: rows.some((row) => typeof row[at] === 'number'),
-    texts: [title, ...rows.map((row) => textOf(row[at] ?? null))],
-  }))
-  return alignedLines(columns)
-}
-
-function alignedLines(columns: readonly TextColumn[]): readonly string[] {
-  const padded = columns.map(({ isNumber, texts }) => {
-    const width = widthOf(texts)
+  const padded = titles.map((_, at) => {
+    const cells = all.map((row) => row[at] ?? null)
+    const isNumber = cells.some((cell) => typeof cell === 'number')
+    const texts = cells.map(textOf)
+    const width = Math.max(...texts.map(lettersOf))
     return texts.map((text) => {
       const fill = ' '.repeat(width - lettersOf(text))
       return isNumber ? fill + text : text + fill
     })
   })
-  const [first = []] = padded
-  return first.map((_, line) =>
+  return all.map((_, line) =>
     padded
       .map((texts) => texts[line] ?? '')
       .join(columnGap)
@@ -50,8 +53,31 @@ function alignedLines(columns: readonly TextColumn[]): readonly string[] {
   )
 }
 
-function widthOf(texts: readonly string[]): number {
-  return texts.reduce((width, text) => Math.max(width, lettersOf(text)), 0)
+/** The titles, and the cells of each item. */
+function rowsOf<Item>(
+  items: readonly Item[],
+  columns: Columns<Item>,
+): readonly (readonly TableCell[])[] {
+  const cells = Object.values(columns)
+  return [Object.keys(columns), ...items.map((item) => cells.map((cell) => cell(item)))]
+}
+
+/**
+ * Items as lines of CSV (RFC 4180) without their ends, the names of the columns first; an absent
+ * value is empty. A text that a spreadsheet would run as a formula gets an apostrophe.
+ */
+export function reportCsv<Item>(items: readonly Item[], columns: Columns<Item>): readonly string[] {
+  return rowsOf(items, columns).map((row) => row.map(csvText).join())
+}
+
+/** An item as an object: column → cell. */
+export function recordOf<Item>(columns: Columns<Item>, item: Item) {
+  return Object.fromEntries(Object.entries(columns).map(([name, cell]) => [name, cell(item)]))
+}
+
+function csvText(cell: TableCell): string {
+  const text = String(cell ?? '')
+  return csvCell(typeof cell === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text)
 }
 
 function lettersOf(text: string): number {

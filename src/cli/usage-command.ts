@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Config } from '../config.js'
 import type { ControlStore } from '../control/store/store.js'
 import { periodsBetween, usageReport } from '../control/usage-report.js'
 import type { UsageLine } from '../control/usage-report.js'
@@ -6,20 +7,18 @@ import { laterPeriods, moveLaterUsage, periodOf } from '../control/usage.js'
 import { badRequest } from '../errors.js'
 import { planOf } from '../registry/registry.js'
 import type { Registry } from '../registry/registry.js'
-import { addCommand, readSettings } from './command.js'
-import type { Flags } from './command.js'
-import { reportCsv } from './csv.js'
+import { addPrinted } from './command.js'
+import type { Flags, Result } from './command.js'
 import type { CliParts } from './parts.js'
-import { count, printJson, printLines } from './print.js'
+import { count } from './print.js'
+import { listLines, recordOf, reportCsv } from './table.js'
 import { registryIfReadable } from './read-registry.js'
 import { readFilledStore, storeName, withFilledStore } from './state.js'
-import { tableLines } from './table.js'
 
 type UsageFlags = Flags & {
   readonly subscription?: string
   readonly month?: string
   readonly since?: string
-  readonly csv?: boolean
   readonly repair?: boolean
   readonly yes?: boolean
 }
@@ -33,7 +32,7 @@ const monthsMax = 120
 
 /** `das usage`: used rows by month, subscription and dataset, for invoices. */
 export function addUsage(program: Command, parts: CliParts): void {
-  addCommand(program, {
+  addPrinted(program, parts, {
     usage: 'usage',
     description: 'Show used rows by month, subscription and dataset.',
     options: (each) =>
@@ -56,12 +55,16 @@ export function addUsage(program: Command, parts: CliParts): void {
       'das usage --since 2026-01 --subscription sub_0123456789abcdef',
       'das usage --repair',
     ],
-  }).action((flags: UsageFlags) => (flags.repair ? repair(parts, flags) : show(parts, flags)))
+    run: (config, flags: UsageFlags) =>
+      flags.repair ? repair(parts, config.state, flags) : show(parts, config, flags),
+  })
 }
 
-async function show(parts: CliParts, flags: UsageFlags): Promise<void> {
-  const config = readSettings(['registry', 'state'], flags, parts.environment)
-  if (flags.csv && flags.json) throw badRequest('Use --csv or --json, not both.')
+async function show(
+  parts: CliParts,
+  config: Pick<Config, 'registry' | 'state'>,
+  flags: UsageFlags,
+): Promise<Result> {
   const periods = readPeriods(flags, periodOf(parts.clock.now()))
   const registry = await registryIfReadable(parts, config.registry)
   const lines = await readFilledStore(parts, config.state, async (store) => {
@@ -75,9 +78,11 @@ async function show(parts: CliParts, flags: UsageFlags): Promise<void> {
     ]
   })
   const planned = lines.map((line) => withPlan(registry, line))
-  if (flags.json) printJson(parts, planned.map(usageJson))
-  else if (flags.csv) printLines(parts, ...reportCsv(csvTitles, planned.map(csvRow)))
-  else printLines(parts, ...usageLines(parts, planned, config.state))
+  return {
+    json: planned.map((each) => recordOf(csvColumns, each)),
+    csv: reportCsv(planned, csvColumns),
+    lines: usageLines(parts, planned, config.state),
+  }
 }
 
 /** Usage in later months. No invoice has it, so the owner must know. */
@@ -130,23 +135,15 @@ function withPlan(registry: Registry | null, line: UsageLine): PlannedLine {
   }
 }
 
-const csvTitles = ['month', 'subscription', 'email', 'dataset', 'plan', 'rows', 'rows_per_month']
-
-function csvRow(line: PlannedLine) {
-  return Object.values(usageJson(line))
-}
-
-/** In the order of `csvTitles`. */
-function usageJson(line: PlannedLine) {
-  return {
-    month: line.period,
-    subscription: line.subscriptionId,
-    email: line.email,
-    dataset: line.dataset,
-    plan: line.plan,
-    rows: line.rows,
-    rows_per_month: line.rowsPerMonth,
-  }
+/** The columns of the CSV, and the keys in JSON. */
+const csvColumns = {
+  month: (each: PlannedLine) => each.period,
+  subscription: (each: PlannedLine) => each.subscriptionId,
+  email: (each: PlannedLine) => each.email,
+  dataset: (each: PlannedLine) => each.dataset,
+  plan: (each: PlannedLine) => each.plan,
+  rows: (each: PlannedLine) => each.rows,
+  rows_per_month: (each: PlannedLine) => each.rowsPerMonth,
 }
 
 function usageLines(
@@ -157,27 +154,25 @@ function usageLines(
   if (lines.length === 0) {
     return [`${storeName(parts, state)} has no grants and no usage in this time.`]
   }
-  const titles = ['MONTH', 'SUBSCRIPTION', 'E-MAIL', 'DATASET', 'PLAN', 'USED', 'OF', 'USED %']
-  const rows = lines.map((line) => [
-    line.period,
-    line.subscriptionId,
-    line.email,
-    line.dataset,
-    line.plan,
-    line.rows,
-    line.rowsPerMonth,
-    line.rowsPerMonth === null ? null : Math.floor((line.rows / line.rowsPerMonth) * 100),
-  ])
   const total = lines.reduce((sum, { rows: used }) => sum + used, 0)
   return [
-    ...tableLines(parts.stdout, titles, rows),
+    ...listLines(parts.stdout, lines, {
+      MONTH: (each) => each.period,
+      SUBSCRIPTION: (each) => each.subscriptionId,
+      'E-MAIL': (each) => each.email,
+      DATASET: (each) => each.dataset,
+      PLAN: (each) => each.plan,
+      USED: (each) => each.rows,
+      OF: (each) => each.rowsPerMonth,
+      'USED %': ({ rows, rowsPerMonth }) =>
+        rowsPerMonth === null ? null : Math.floor((rows / rowsPerMonth) * 100),
+    }),
     ...(parts.stdout.isTTY ? [`Total: ${count(parts.stdout, total)} rows.`] : []),
   ]
 }
 
 /** @throws bad_request together with options that select rows */
-async function repair(parts: CliParts, flags: UsageFlags): Promise<void> {
-  const { state } = readSettings(['state'], flags, parts.environment)
+async function repair(parts: CliParts, state: string, flags: UsageFlags): Promise<Result> {
   if (flags.subscription ?? flags.month ?? flags.since ?? flags.csv) {
     throw badRequest(
       '--repair moves rows of all subscriptions and months. Use it without --subscription, ' +
@@ -189,25 +184,23 @@ async function repair(parts: CliParts, flags: UsageFlags): Promise<void> {
     if (!flags.yes) refuseClockBehind(await laterPeriods(store, period), period)
     return await moveLaterUsage(store, period, parts.clock.now())
   })
-  if (flags.json) {
-    const json = moved.map(({ subscriptionId, period: month, ...rest }) => ({
+  const lines = listLines(parts.stdout, moved, {
+    SUBSCRIPTION: (each) => each.subscriptionId,
+    MONTH: (each) => each.period,
+    DATASET: (each) => each.dataset,
+    ROWS: (each) => each.rows,
+  })
+  return {
+    json: moved.map(({ subscriptionId, period: month, ...rest }) => ({
       subscription: subscriptionId,
       month,
       ...rest,
-    }))
-    printJson(parts, json)
-    return
+    })),
+    lines:
+      moved.length > 0
+        ? [`Now counted in ${period}:`, ...lines]
+        : [`Nothing to repair: no usage is counted after ${period}.`],
   }
-  if (moved.length === 0) {
-    printLines(parts, `Nothing to repair: no usage is counted after ${period}.`)
-    return
-  }
-  const rows = moved.map((each) => [each.subscriptionId, each.period, each.dataset, each.rows])
-  printLines(
-    parts,
-    `Now counted in ${period}:`,
-    ...tableLines(parts.stdout, ['SUBSCRIPTION', 'MONTH', 'DATASET', 'ROWS'], rows),
-  )
 }
 
 /**

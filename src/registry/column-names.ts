@@ -85,6 +85,6 @@ function nameProblem(column: Column, seen: ReadonlyMap<string, Column>): string 
   const twin = seen.get(name.toLowerCase())
   if (!twin) return undefined
   return twin.name === name
-    ? `two columns have the name "${name}": "${twin.source}" and "${source}"`
+    ? `two columns have the name "${name}": "${twin.source}" and "${source}"; ${rename}`
     : `columns "${twin.name}" and "${name}" differ in case only; ${rename}`
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { count, day, isoTimeOrNull, minute } from '../../src/cli/print.js'
-import { tableLines } from '../../src/cli/table.js'
+import { listLines } from '../../src/cli/table.js'
 import { isoTime } from '../../src/text.js'
 
 const terminal = { write: () => undefined, isTTY: true }
@@ -9,13 +9,13 @@ const ms = Date.UTC(2026, 10, 21, 5, 14, 59, 999)
 
 await t.test('on a terminal columns are aligned, numbers to the right with thin spaces', (t) => {
   t.same(
-    tableLines(
+    listLines(
       terminal,
-      ['NAME', 'ROWS', 'WHY'],
       [
-        ['a', 1_234_567, null],
-        ['длинное', 5, 'because'],
+        { name: 'a', rows: 1_234_567, why: null },
+        { name: 'длинное', rows: 5, why: 'because' },
       ],
+      { NAME: (each) => each.name, ROWS: (each) => each.rows, WHY: (each) => each.why },
     ),
     ['NAME          ROWS  WHY', 'a        1\u202f234\u202f567  —', 'длинное          5  because'],
   )
@@ -24,16 +24,17 @@ await t.test('on a terminal columns are aligned, numbers to the right with thin 
 
 await t.test('elsewhere cells stand between tabs, numbers plain, an absent value empty', (t) => {
   t.same(
-    tableLines(
+    listLines(
       pipe,
-      ['NAME', 'ROWS'],
       [
-        ['a', 1_234_567],
-        [null, null],
+        { name: 'a', rows: 1_234_567 },
+        { name: null, rows: null },
       ],
+      { NAME: (each) => each.name, ROWS: (each) => each.rows },
     ),
     ['NAME\tROWS', 'a\t1234567', '\t'],
   )
+  t.same(listLines(pipe, [], { NAME: () => null }, 'none'), ['none'])
   t.equal(count(pipe, 50_000), '50000')
   t.equal(count(terminal, 50_000), '50\u202f000')
   t.equal(count(terminal, 999), '999')

@@ -2,18 +2,19 @@ import type { Command } from 'commander'
 import { readRegistry, versionsFolderOf } from '../../catalog.js'
 import { DeliveryReview } from '../../catalog/delivery-review.js'
 import { servedVersion } from '../../catalog/served-version.js'
+import type { Config } from '../../config.js'
 import { liveGrants } from '../../control/grants.js'
+import type { Registry } from '../../registry/registry.js'
 import { hashFile } from '../../versions/hash-file.js'
 import type { InspectProgress } from '../../versions/inspector.js'
 import { tableName } from '../../versions/remote-table.js'
 import { FileChecks } from '../../versions/store/file-checks.js'
 import type { Version } from '../../versions/version.js'
-import { addCommand, readSettings } from '../command.js'
-import type { Flags } from '../command.js'
-import { commandObjects } from '../command-objects.js'
+import { addPrinted, readSettings } from '../command.js'
+import type { Flags, Result } from '../command.js'
+import { commandObjects, progressReport } from '../progress.js'
 import type { CliParts, Output } from '../parts.js'
-import { amountOf, printJson, printLines } from '../print.js'
-import { progressReport } from '../progress-bar.js'
+import { amountOf } from '../print.js'
 import { findDataset } from '../read-registry.js'
 import { readStore } from '../state.js'
 import { checkDataset, missingDatasetChecks } from './dataset-verdict.js'
@@ -21,12 +22,9 @@ import type { DatasetCheck } from './dataset-verdict.js'
 import { examineDataset, openToCheck } from './examine-dataset.js'
 import type { ExaminedDataset } from './examine-dataset.js'
 
-const lineWidth = 100
-const indent = '  '
-
 /** `das dataset check`. */
 export function addDatasetCheck(group: Command, parts: CliParts): void {
-  addCommand(group, {
+  addPrinted(group, parts, {
     usage: 'check [name]',
     description:
       'Open the files of a dataset, or of all datasets, and report problems and how to fix them. ' +
@@ -43,32 +41,63 @@ export function addDatasetCheck(group: Command, parts: CliParts): void {
       'das dataset check financials --deep',
       'das dataset check --registry new/registry.yaml --json',
     ],
-  }).action((name: string | undefined, flags: Flags) => check(parts, name, flags))
+    run: (config, flags, name: string | undefined) => check(parts, config, flags, name),
+  })
 }
 
-/** Opens, examines and judges each dataset; then prints the verdicts. */
-async function check(parts: CliParts, name: string | undefined, flags: Flags): Promise<void> {
-  const config = readSettings(['registry', 'state', 'memoryLimit'], flags, parts.environment)
+type CheckConfig = Pick<Config, 'registry' | 'state' | 'memoryLimit'>
+
+async function check(
+  parts: CliParts,
+  config: CheckConfig,
+  flags: Flags,
+  name: string | undefined,
+): Promise<Result> {
   const registry = await readRegistry(config.registry)
   for (const line of registry.warnings) parts.stderr.write(`warning: ${line}\n`)
   const nowMs = parts.clock.now()
   const sold = (await readStore(parts, config.state, (store) => liveGrants(store, nowMs))) ?? []
+  const context = { registry, sold }
+  const names = name === undefined ? [...registry.datasets.keys()] : [name]
+  const verdicts = (await examineAll(parts, config, flags, registry, names)).map((each) => ({
+    ...checkDataset(each, context),
+    version: each.dataset.version,
+  }))
+  const missing = name === undefined ? missingDatasetChecks(context) : []
+  const all: readonly PrintedCheck[] = [...verdicts, ...missing]
+  const refused = verdicts.filter(({ status }) => status === 'refused').length
+  return {
+    json: all.map(({ name, status, findings }) => ({ name, status, findings })),
+    lines:
+      all.length === 0
+        ? ['The registry lists no dataset. Add one with: das dataset add FILE']
+        : all.flatMap((each) => checkLines(parts.stdout, each)),
+    failure:
+      refused > 0 ? new Error(`${refused} of ${all.length} datasets can't be served.`) : undefined,
+  }
+}
+
+/** Opens and examines the datasets one after another. */
+async function examineAll(
+  parts: CliParts,
+  { state, memoryLimit }: CheckConfig,
+  flags: Flags,
+  registry: Registry,
+  names: readonly string[],
+): Promise<readonly ExaminedDataset[]> {
   const deep = flags['deep'] === true
-  const context = { registry, sold, deep }
-  const inspectFiles = parts.inspectFiles(config.memoryLimit)
+  const inspectFiles = parts.inspectFiles(memoryLimit)
   const checks = new FileChecks(hashFile, parts.clock)
-  const versionsFolder = versionsFolderOf(config.state)
-  const examined: ExaminedDataset[] = []
-  const openFiles = parts.openFiles(config.memoryLimit)
-  const objects = commandObjects(parts, config.state, flags.json === true)
+  const versionsFolder = versionsFolderOf(state)
   const trino = readSettings(['trinoUser', 'trinoPassword'], {}, parts.environment)
   const sources = {
     clock: parts.clock,
-    openFiles,
-    objects,
+    openFiles: parts.openFiles(memoryLimit),
+    objects: commandObjects(parts, state, flags.json === true),
     openTable: parts.openTable(trino, parts.clock),
   }
-  for (const each of name === undefined ? registry.datasets.keys() : [name]) {
+  const examined: ExaminedDataset[] = []
+  for (const each of names) {
     const opened = await openToCheck(each, registry, sources)
     const progress = progressReport(parts, flags.json === true)
     const report = (rows: InspectProgress) => {
@@ -83,37 +112,17 @@ async function check(parts: CliParts, name: string | undefined, flags: Flags): P
         },
         deep,
         inspectFiles,
-        measureGain: parts.measureGain(config.memoryLimit),
+        measureGain: parts.measureGain(memoryLimit),
         ...(deep && { versionsFolder }),
         signal,
         report,
       })
     examined.push(await parts.untilInterrupted(examine).finally(progress.end))
   }
-  const verdicts = examined.map((each) => ({
-    ...checkDataset(each, context),
-    version: each.dataset.version,
-  }))
-  const missing = name === undefined ? missingDatasetChecks(context) : []
-  printChecks(parts, [...verdicts, ...missing], flags.json === true)
-  const refused = verdicts.filter(({ status }) => status === 'refused').length
-  if (refused > 0) {
-    throw new Error(`${refused} of ${verdicts.length + missing.length} datasets can't be served.`)
-  }
+  return examined
 }
 
 type PrintedCheck = DatasetCheck & { readonly version?: Version | null }
-
-function printChecks(parts: CliParts, checks: readonly PrintedCheck[], isJson: boolean): void {
-  if (isJson) {
-    const json = checks.map(({ name, status, findings }) => ({ name, status, findings }))
-    printJson(parts, json)
-  } else if (checks.length === 0) {
-    printLines(parts, 'The registry lists no dataset. Add one with: das dataset add FILE')
-  } else {
-    printLines(parts, ...checks.flatMap((each) => checkLines(parts.stdout, each)))
-  }
-}
 
 /** The verdict, then the findings, the most important first. */
 function checkLines(
@@ -122,7 +131,7 @@ function checkLines(
 ): readonly string[] {
   return [
     `${name}: ${status}${version ? contentText(output, version) : ''}`,
-    ...findings.flatMap(({ level, message }) => wrapped(output, `${level}: ${message}`)),
+    ...findings.map(({ level, message }) => `  ${level}: ${message}`),
   ]
 }
 
@@ -133,21 +142,4 @@ function contentText(output: Output, { rows, columns, files, table }: Version): 
     table ? `table ${tableName(table)}` : amountOf(output, files.length, 'file'),
   ]
   return ` (${amounts.join(', ')})`
-}
-
-/** Lines of a readable length on a terminal; elsewhere one line, for tools. */
-function wrapped(output: Output, text: string): readonly string[] {
-  if (!output.isTTY) return [indent + text]
-  const lines: string[] = []
-  let line = indent
-  for (const word of text.split(' ')) {
-    const isBlank = line.trim() === ''
-    if (!isBlank && line.length + 1 + word.length > lineWidth) {
-      lines.push(line)
-      line = indent + indent + word
-    } else {
-      line += isBlank ? word : ` ${word}`
-    }
-  }
-  return [...lines, line]
 }

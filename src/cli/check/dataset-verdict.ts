@@ -10,10 +10,7 @@ import type { Version } from '../../versions/version.js'
 import type { ExaminedDataset } from './examine-dataset.js'
 import { finding } from './finding-table.js'
 import type { Finding, FindingLevel } from './finding-table.js'
-import { layoutFindings, packAdvice } from './layout-findings.js'
-import { refusal } from './refusals.js'
-import { schemaFindings } from './schema-findings.js'
-import { valueFindings } from './value-findings.js'
+import { columnFindings, layoutFindings, valueFindings } from './version-findings.js'
 
 /** The verdict on a dataset, as `das dataset check --json` prints it. */
 export interface DatasetCheck {
@@ -27,7 +24,6 @@ export interface CheckContext {
   readonly registry: Registry
   /** The grants of live subscriptions. */
   readonly sold: readonly Grant[]
-  readonly deep: boolean
 }
 
 const levels: readonly FindingLevel[] = ['error', 'warning', 'info']
@@ -36,14 +32,12 @@ const levels: readonly FindingLevel[] = ['error', 'warning', 'info']
 export function checkDataset(examined: ExaminedDataset, context: CheckContext): DatasetCheck {
   const { dataset, reasons, version, inspection } = examined
   const all = [
-    ...reasons.map(refusal),
+    ...reasons.map((line) => finding('refused', line)),
     ...examined.refusals.map((line) => finding('delivery_refused', line)),
     ...storedFindings(examined),
     ...examined.warnings.map(({ code, message }) => finding(code, message)),
     ...(version ? versionFindings(dataset, version, context) : []),
-    ...(version && inspection !== null
-      ? inspectionFindings(examined, version, inspection, context)
-      : []),
+    ...(version && inspection !== null ? inspectionFindings(examined, version, inspection) : []),
     ...planFindings(dataset.name, context),
   ]
   const findings = levels.flatMap((level) => all.filter((each) => each.level === level))
@@ -90,12 +84,12 @@ function versionFindings(
   if (demo && version.rows > 0 && filesThatMayHold(version.files, demo).length === 0) {
     findings.push(finding('demo_empty', 'no file can have a row of the demo subset'))
   }
-  findings.push(
-    ...schemaFindings(version),
+  return [
+    ...findings,
+    ...columnFindings(version),
     ...parameterNames(version),
     ...undescribed(version, registry),
-  )
-  return findings
+  ]
 }
 
 function emptyHistory({ plans }: Dataset, version: Version): readonly Finding[] {
@@ -131,18 +125,15 @@ function inspectionFindings(
   { dataset, gain }: ExaminedDataset,
   version: Version,
   inspection: Inspection | string,
-  { deep }: CheckContext,
 ): readonly Finding[] {
   if (typeof inspection === 'string') {
     return [finding('unfinished', `the values could not be read: ${inspection}`)]
   }
-  const layout = layoutFindings(version, inspection.footers)
   return [
     ...damageFindings(version, inspection),
-    ...layout,
-    ...(layout.length > 0 ? packAdvice(version, gain) : []),
-    ...valueFindings(version, inspection, deep),
-    ...demoFindings(dataset, version, inspection),
+    ...layoutFindings(version, inspection.footers, gain),
+    ...valueFindings(version, inspection),
+    ...emptySubset(dataset, version, inspection),
   ]
 }
 
@@ -165,17 +156,14 @@ function damageFindings({ files }: Version, { damages }: Inspection): readonly F
   })
 }
 
-function demoFindings(
+/** `versionFindings` has reported a subset that the files' bounds exclude. */
+function emptySubset(
   { demo }: Dataset,
-  version: Version,
+  { files, rows }: Version,
   { subsetRows }: Inspection,
 ): readonly Finding[] {
-  if (!demo || subsetRows === null || version.rows === 0) return []
-  if (subsetRows > 0) {
-    return [finding('demo_rows', `the demo subset has ${many(subsetRows, 'row')}`)]
-  }
-  // `versionFindings` has reported this case.
-  if (filesThatMayHold(version.files, demo).length === 0) return []
+  if (!demo || subsetRows !== 0 || rows === 0) return []
+  if (filesThatMayHold(files, demo).length === 0) return []
   return [finding('demo_empty', 'the demo subset has no rows; choose values that the files have')]
 }
 

@@ -14,7 +14,7 @@ import type { StoredDamage } from '../../versions/store/stored-damage.js'
 import type { VersionWarning } from '../../versions/version-warnings.js'
 import type { Version } from '../../versions/version.js'
 import { findDataset } from '../read-registry.js'
-import { layoutFindings } from './layout-findings.js'
+import { slowReasons } from './version-findings.js'
 
 /** A dataset that was opened in the folder of its files. */
 interface OpenedDataset {
@@ -136,7 +136,7 @@ export async function examineDataset(
 }
 
 function isLaidOutSlowly(version: Version, { footers, damages }: Inspection): boolean {
-  return damages.length === 0 && layoutFindings(version, footers).length > 0
+  return damages.length === 0 && slowReasons(version, footers).length > 0
 }
 
 /** The result, or the first line of the error. @throws the signal's reason */

@@ -23,18 +23,6 @@ export const findingTable = {
     meaning:
       'The files would take away what is served: a running server goes on with the old ones.',
   },
-  name_clash: {
-    level: 'error',
-    meaning: 'Two columns have the same name, or names that differ only in case.',
-  },
-  name_reserved: {
-    level: 'error',
-    meaning: 'A column has the name of a request parameter, or a name that the engine uses.',
-  },
-  types_clash: {
-    level: 'error',
-    meaning: 'Two files have types for a column that no common type holds without loss.',
-  },
   damaged: {
     level: 'error',
     meaning: "A part of a file can't be read; `--deep` reads every part.",
@@ -86,6 +74,10 @@ export const findingTable = {
     level: 'warning',
     meaning: 'JavaScript and Excel round these numbers; serve them with `json: string`.',
   },
+  decimal_wide: {
+    level: 'warning',
+    meaning: 'DECIMALs of more than 15 digits: readers may round a longer value of a later file.',
+  },
   name_not_ascii: {
     level: 'warning',
     meaning: 'A name has letters beyond ASCII, of which some client generators make no program.',
@@ -110,62 +102,25 @@ export const findingTable = {
     level: 'warning',
     meaning: 'Rows have no value in a key column: no look-up finds them.',
   },
-  layout_unsorted: {
+  layout_slow: {
     level: 'warning',
-    meaning: 'Files are not sorted by the first key column: a look-up reads most of them.',
-  },
-  layout_overlap: {
-    level: 'warning',
-    meaning: 'Files overlap in the first key column: a look-up opens several of them.',
-  },
-  row_groups_large: {
-    level: 'warning',
-    meaning: 'Row groups have more than 200,000 rows on average: a look-up reads too much.',
-  },
-  row_groups_small: {
-    level: 'warning',
-    meaning: 'Row groups have fewer than 2,000 rows on average: opening them takes too long.',
-  },
-  files_small: {
-    level: 'warning',
-    meaning: 'There are more than 1,000 files with fewer than 10,000 rows on average.',
-  },
-  no_statistics: {
-    level: 'warning',
-    meaning: 'Row groups have no statistics of the first key column: a look-up reads them all.',
+    meaning:
+      'Order, overlap or row groups of the files make look-ups by the first key column slow.',
   },
   pack_advised: {
     level: 'info',
     meaning: '`das dataset pack` would improve the layout; the message has the measured gain.',
   },
-  types_widened: {
-    level: 'info',
-    meaning: 'A column has several types and is served as one that holds them all.',
-  },
-  column_order: { level: 'info', meaning: 'Files have the same columns in a different order.' },
   no_time_zone: {
     level: 'info',
     meaning: 'Timestamps have no time zone and are served without `Z`.',
-  },
-  decimal_wide: {
-    level: 'info',
-    meaning: 'DECIMALs of more than 15 digits: readers may round a longer value of a later file.',
-  },
-  key_shared: {
-    level: 'info',
-    meaning: 'Several rows have the same key: a look-up returns all of them.',
   },
   name_parameter: {
     level: 'info',
     meaning: 'A parameter of aggregates or `top` has the name of a column: POST and MCP reach it.',
   },
   column_empty: { level: 'info', meaning: 'A column has no values.' },
-  column_constant: {
-    level: 'info',
-    meaning: 'A column has only one value (`--deep`).',
-  },
   no_description: { level: 'info', meaning: 'The dictionary does not describe some columns.' },
-  demo_rows: { level: 'info', meaning: 'The number of rows in the demo subset (`--deep`).' },
 } as const satisfies Record<string, { readonly level: FindingLevel; readonly meaning: string }>
 
 /** A finding at the level of its code. */

@@ -1,29 +1,28 @@
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { dirname, relative, resolve, sep } from 'node:path'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import { parse } from 'yaml'
 import type { Config } from '../../config.js'
+import { recordAction } from '../../control/audit.js'
 import type { ControlStore } from '../../control/store/store.js'
 import { badRequest } from '../../errors.js'
 import { listOf } from '../../registry/registry.js'
 import { readRegistryText, writeRegistry } from '../../registry/write-registry.js'
 import type { RegistryText } from '../../registry/write-registry.js'
-import { commandObjects } from '../command-objects.js'
-import type { Flags } from '../command.js'
-import { canAsk } from '../dialogue.js'
+import { commandObjects } from '../progress.js'
+import type { Flags, Result } from '../command.js'
 import type { CliParts } from '../parts.js'
 import { linkBase } from '../serve/server-address.js'
 import { withStore } from '../state.js'
 import { addedJson, addedLines, dryLines, importedOnly } from './dataset-added.js'
-import type { Added, AddResult } from './dataset-added.js'
-import { recordAdded, recordImported } from './dataset-audit.js'
-import { dictionaryPath, exists, withDictionary } from './dataset-dictionary.js'
-import { exampleOf, guess, openDraft, textWith, servable, verdict } from './dataset-draft.js'
+import type { Added } from './dataset-added.js'
+import { guess, openDraft, servable, textWith, verdict } from './dataset-draft.js'
 import type { DraftContext, Guess } from './dataset-draft.js'
+import { withDictionary } from './dataset-entry.js'
 import type { Draft } from './dataset-entry.js'
-import { freeName, titleOf } from './dataset-name.js'
-import { askDraft, requireName } from './dataset-questions.js'
+import { freeName, requireName, titleOf } from './dataset-name.js'
 import { importTable, shownPath, tableAt, tableOptions } from './import-table.js'
-import type { ImportFlags, Imported } from './table-types.js'
+import type { ImportFlags, Imported } from './import-table.js'
 import { filesOf, readPaths } from './source-paths.js'
 import type { PathsRead } from './source-paths.js'
 
@@ -60,6 +59,9 @@ const newRegistryText = `# The datasets of this service. Check them with \`das d
 # demo: { token: das_demo_opendata } # a public token, for datasets that have \`demo\` below
 `
 
+/** The datasets of a registry by name, each with the absolute paths of its files. */
+type ListedFiles = ReadonlyMap<string, readonly string[]>
+
 /**
  * Adds files as one dataset; those of other formats are written as Parquet first. If the dataset
  * can't be added, no file remains that was not there before.
@@ -70,26 +72,20 @@ export async function addDataset(
   given: readonly string[],
   flags: AddFlags,
   config: AddConfig,
-): Promise<AddResult> {
+): Promise<Result> {
   const before = await readRegistryText(config.registry)
   const folder = dirname(resolve(config.registry))
-  if (!(await exists(folder))) {
+  if (!existsSync(folder)) {
     throw badRequest(`The folder of ${config.registry} does not exist. Create it first.`)
   }
-  const listed = listedFiles(before)
+  const listed = await listedFiles(before, folder)
   if (flags.name !== undefined) requireName(flags.name, new Set(listed.keys()))
   const imported: Imported[] = []
   try {
     const paths = await parquetPaths(parts, given, flags, config, imported)
     if (imported.length > 0 && flags.dryRun === true) return importedOnly(imported, [])
-    const known = await datasetsOf(imported, listed, folder)
-    const isUpdate = known !== null && imported.length === given.length
-    if (isUpdate) {
-      await withStore(parts, config.state, async (store) => {
-        await recordImported(parts, store, imported, known)
-      })
-      return importedOnly(imported, known)
-    }
+    const users = imported.length === given.length ? usersOf(imported, listed) : []
+    if (users.length > 0) return await recordImported(parts, config, imported, users)
     return await addPaths(parts, paths, flags, { config, before, listed, imported })
   } catch (cause) {
     for (const { target, isReplaced } of imported) {
@@ -97,6 +93,24 @@ export async function addDataset(
     }
     throw cause
   }
+}
+
+/** The files of each dataset in the registry; a registry with mistakes is read too. */
+export async function listedFiles({ text }: RegistryText, folder: string): Promise<ListedFiles> {
+  const listed = new Map<string, readonly string[]>()
+  let content: unknown = null
+  try {
+    content = parse(text ?? '', { logLevel: 'silent' })
+  } catch {
+    // `openDraft` reports the mistake with its line.
+    return listed
+  }
+  const { datasets } = (content ?? {}) as { readonly datasets?: unknown }
+  for (const [name, entry] of Object.entries(datasets ?? {})) {
+    const { files } = (entry ?? {}) as { readonly files?: string | readonly string[] }
+    listed.set(name, await filesOf(folder, listOf(files)))
+  }
+  return listed
 }
 
 /** The given paths, each table of another format by its Parquet file, which is written now. */
@@ -118,55 +132,62 @@ async function parquetPaths(
   throw badRequest(`${wrong} is for CSV, Excel and NDJSON files, and no such file is named.`)
 }
 
-/** The datasets that list the written files; null if a file was not replaced or is not listed. */
-async function datasetsOf(
+/** The datasets that list the written files; none if a file is new or not listed. */
+function usersOf(imported: readonly Imported[], listed: ListedFiles): readonly string[] {
+  const isListed = ({ target }: Imported) =>
+    [...listed.values()].some((paths) => paths.includes(target))
+  if (!imported.every((each) => each.isReplaced && isListed(each))) return []
+  return [...listed.keys()].filter((name) =>
+    imported.some(({ target }) => listed.get(name)?.includes(target)),
+  )
+}
+
+/** Records the datasets whose Parquet files were written again from other files. */
+async function recordImported(
+  parts: CliParts,
+  { state }: AddConfig,
   imported: readonly Imported[],
-  listed: ReadonlyMap<string, readonly string[]>,
-  folder: string,
-): Promise<readonly string[] | null> {
-  const names = new Set<string>()
-  const targets = imported.filter(({ isReplaced }) => isReplaced).map(({ target }) => target)
-  let found = 0
-  for (const [name, files] of listed) {
-    const paths = await filesOf(folder, files)
-    const own = targets.filter((target) => paths.includes(target))
-    if (own.length > 0) names.add(name)
-    found = Math.max(found, own.length)
-  }
-  return imported.length > 0 && found === imported.length ? [...names] : null
+  datasets: readonly string[],
+): Promise<Result> {
+  const details = { files: imported.map(({ file }) => shownPath(file)) }
+  await withStore(parts, state, async (store) => {
+    for (const subject of datasets) {
+      const action = { action: 'dataset.imported', subject, details } as const
+      await recordAction(store, { ...action, now: parts.clock.now() })
+    }
+  })
+  return importedOnly(imported, datasets)
 }
 
 interface AddContext {
   readonly config: AddConfig
   readonly before: RegistryText
-  readonly listed: ReadonlyMap<string, readonly string[]>
+  readonly listed: ListedFiles
   readonly imported: readonly Imported[]
 }
 
 async function addPaths(
   parts: CliParts,
-  paths: readonly string[],
+  given: readonly string[],
   flags: AddFlags,
   { config, before, listed, imported }: AddContext,
-): Promise<AddResult> {
-  const folder = dirname(resolve(config.registry))
+): Promise<Result> {
   const objects = commandObjects(parts, config.state, flags.json === true)
-  const found = await readPaths(paths, folder, objects)
+  const found = await readPaths(given, dirname(resolve(config.registry)), objects)
   await requireParquet(found.paths)
-  const { registry: path, memoryLimit: memoryLimitBytes } = config
   const context: DraftContext = {
     parts,
-    path,
+    path: config.registry,
     text: before.text ?? newRegistryText,
-    memoryLimitBytes,
+    memoryLimitBytes: config.memoryLimit,
     objects,
   }
-  const made = await makeDraft(context, found, new Set(listed.keys()), flags)
+  const own = found.paths.join('\n')
   const added: Added = {
-    ...made,
-    registryPath: path,
+    ...(await makeDraft(context, found, new Set(listed.keys()), flags)),
+    registryPath: config.registry,
     base: linkBase(config, flags, parts.environment),
-    twins: await twinsOf(found, listed, folder),
+    twins: [...listed.keys()].filter((name) => listed.get(name)?.join('\n') === own),
     found,
     imported,
     isWritten: flags.dryRun !== true,
@@ -192,7 +213,7 @@ async function requireParquet(paths: readonly string[]): Promise<void> {
   }
 }
 
-/** The dataset as it will be served, from the flags, the answers and the guesses. */
+/** The dataset as it will be served, from the options and the guesses. */
 async function makeDraft(
   context: DraftContext,
   found: PathsRead,
@@ -200,21 +221,18 @@ async function makeDraft(
   flags: AddFlags,
 ): Promise<Pick<Added, 'draft' | 'version' | 'findings' | 'hasDictionary'>> {
   const first = await servable(context, bareDraft(found, taken, flags), found.paths)
-  const { version } = first.opened
-  const guessed = { ...first.draft, ...(await guess(context, version, givenColumns(flags))) }
-  const talks = flags.yes !== true && flags.json !== true && canAsk(context.parts)
-  const chosen = talks ? await askDraft(context.parts, guessed, version, taken, flags) : guessed
+  const guessed = await guess(context, first.version, givenColumns(flags))
+  const draft = { ...first.draft, ...guessed }
+  const path = flags.dictionary ? join(found.folder, `${draft.name}.columns.csv`) : null
+  const hasDictionary = path !== null && existsSync(path)
   const folder = dirname(resolve(context.path))
-  const dictionary = flags.dictionary ? dictionaryPath(found.folder, chosen.name) : null
-  const hasDictionary = dictionary !== null && (await exists(dictionary))
-  const isGuessed = chosen.key[0] === guessed.key[0]
-  const example = isGuessed ? guessed.example : await exampleOf(context, version, chosen.key[0])
-  const draft = { ...chosen, example }
-  const shownPath = dictionary && relative(folder, dictionary).split(sep).join('/')
-  const checked = { ...draft, dictionary: hasDictionary ? shownPath : null }
-  const opened = await openDraft(context, checked)
+  const dictionary = path && relative(folder, path).split(sep).join('/')
+  const opened = await openDraft(context, {
+    ...draft,
+    dictionary: hasDictionary ? dictionary : null,
+  })
   return {
-    draft: { ...draft, dictionary: shownPath },
+    draft: { ...draft, dictionary },
     version: opened.version,
     findings: await verdict(context, opened),
     hasDictionary,
@@ -246,50 +264,27 @@ function givenColumns({ key, history }: AddFlags): Partial<Guess> {
   }
 }
 
-/** Writes dictionary, registry and audit trail. */
+/**
+ * Writes dictionary, registry and audit trail. Only warns if the trail can't be written, because
+ * the registry was changed already.
+ */
 async function write(
   context: DraftContext,
   before: RegistryText,
-  added: Added,
+  { draft, version, hasDictionary, imported }: Added,
   store: ControlStore,
-) {
-  const { draft, version, hasDictionary } = added
-  const text = textWith(context, draft)
+): Promise<void> {
+  const { clock, random, stderr } = context.parts
+  const { name: subject, files, key, history } = draft
   const path = draft.dictionary && resolve(dirname(resolve(context.path)), draft.dictionary)
-  const isNew = path !== null && !hasDictionary
-  await withDictionary(isNew ? path : null, version, () =>
-    writeRegistry(before, text, context.parts.random),
+  await withDictionary(hasDictionary ? null : path, version, () =>
+    writeRegistry(before, textWith(context, draft), random),
   )
-  await recordAdded(context.parts, store, added)
-}
-
-/** The files of each dataset in the registry; a registry with mistakes is read too. */
-export function listedFiles({ text }: RegistryText): ReadonlyMap<string, readonly string[]> {
-  const listed = new Map<string, readonly string[]>()
-  let content: unknown = null
+  const details = { files, key, history, imported: imported.map(({ file }) => shownPath(file)) }
   try {
-    content = parse(text ?? '', { logLevel: 'silent' })
-  } catch {
-    // `openDraft` reports the mistake with its line.
-    return listed
+    await recordAction(store, { action: 'dataset.added', subject, details, now: clock.now() })
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    stderr.write(`warning: das audit does not show that "${subject}" was added: ${why}\n`)
   }
-  const { datasets } = (content ?? {}) as { readonly datasets?: unknown }
-  for (const [name, entry] of Object.entries(datasets ?? {})) {
-    const { files } = (entry ?? {}) as { readonly files?: string | readonly string[] }
-    listed.set(name, listOf(files))
-  }
-  return listed
-}
-
-async function twinsOf(
-  { paths }: PathsRead,
-  listed: ReadonlyMap<string, readonly string[]>,
-  folder: string,
-): Promise<readonly string[]> {
-  const own = paths.join('\n')
-  const twins: string[] = []
-  for (const [name, files] of listed) {
-    if ((await filesOf(folder, files)).join('\n') === own) twins.push(name)
-  }
-  return twins
 }

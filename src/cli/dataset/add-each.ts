@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { badRequest } from '../../errors.js'
@@ -8,9 +9,7 @@ import type { CliParts } from '../parts.js'
 import { amountOf, printJson, printLines } from '../print.js'
 import { addDataset, listedFiles } from './add-dataset.js'
 import type { AddConfig, AddFlags } from './add-dataset.js'
-import { exists } from './dataset-dictionary.js'
 import { shownPath } from './import-table.js'
-import { filesOf } from './source-paths.js'
 
 interface Failed {
   readonly file: string
@@ -86,13 +85,10 @@ async function filesIn(folder: string): Promise<readonly string[]> {
 /** Whether the file, or the Parquet that was written from it, is in the registry. */
 async function isKnown(file: string, flags: AddFlags, config: AddConfig): Promise<boolean> {
   const table = tableFileOf(file)
-  if (table && (flags.replace === true || !(await exists(table.target)))) return false
-  const path = table?.target ?? file
-  const folder = dirname(resolve(config.registry))
-  for (const patterns of listedFiles(await readRegistryText(config.registry)).values()) {
-    if ((await filesOf(folder, patterns)).includes(path)) return true
-  }
-  return false
+  if (table && (flags.replace === true || !existsSync(table.target))) return false
+  const before = await readRegistryText(config.registry)
+  const listed = await listedFiles(before, dirname(resolve(config.registry)))
+  return [...listed.values()].some((paths) => paths.includes(table?.target ?? file))
 }
 
 function summaryLines(

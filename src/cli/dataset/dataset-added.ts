@@ -2,19 +2,14 @@ import { basename } from 'node:path'
 import { curlWithVariable, lookUpPath } from '../../service/first-questions.js'
 import type { Version } from '../../versions/version.js'
 import type { DatasetCheck } from '../check/dataset-verdict.js'
+import type { Result } from '../command.js'
 import type { CliParts } from '../parts.js'
 import { amountOf } from '../print.js'
 import { entryText } from './dataset-entry.js'
 import type { Draft } from './dataset-entry.js'
 import type { PathsRead } from './source-paths.js'
-import { importedJson } from './table-types.js'
-import type { Imported } from './table-types.js'
-
-/** What was done, for both outputs. */
-export interface AddResult {
-  readonly json: unknown
-  readonly lines: readonly string[]
-}
+import { importedJson } from './import-table.js'
+import type { Imported } from './import-table.js'
 
 /** The result of `das dataset add`, also of a dry run. */
 export interface Added {
@@ -63,10 +58,7 @@ export function addedJson(added: Added) {
 /**
  * The result if only Parquet files were written, or would be: `datasets` list them already.
  */
-export function importedOnly(
-  imported: readonly Imported[],
-  datasets: readonly string[],
-): AddResult {
+export function importedOnly(imported: readonly Imported[], datasets: readonly string[]): Result {
   const written = datasets.length > 0
   const names = datasets.map((name) => `"${name}"`).join(', ')
   const lines = imported.map(({ target, table }) =>
@@ -95,6 +87,9 @@ export function addedLines(parts: CliParts, added: Added): readonly string[] {
     '',
     contentText(parts, version),
     ...notes(added),
+    '',
+    `Name, title, key and history are guesses where no option set them. Change them in`,
+    `${basename(added.registryPath)}; das dataset add --help lists the options.`,
     '',
     'A running server serves it within seconds; `das dataset list` shows it. To sell it, and to',
     'query it with the token that is then printed:',

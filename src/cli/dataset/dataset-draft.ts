@@ -55,7 +55,7 @@ export async function verdict(
   { parts, memoryLimitBytes }: DraftContext,
   { registry, ...opened }: Opened,
 ): Promise<readonly Finding[]> {
-  const context = { registry, sold: [], deep: false }
+  const context = { registry, sold: [] }
   const inspectFiles = parts.inspectFiles(memoryLimitBytes)
   const options = {
     delivery: {
@@ -74,19 +74,19 @@ export async function verdict(
 
 /**
  * The draft, with new names for columns whose own names can't be used in a request.
- * @throws RegistryError with every reason why it can't be served with these names
+ * @throws RegistryError with every reason why it can't be served, if no name is the reason
  */
 export async function servable(
   context: DraftContext,
   draft: Draft,
   paths: readonly string[],
-): Promise<{ readonly draft: Draft; readonly opened: Opened }> {
-  const { dataset, registry } = await tryDraft(context, draft)
-  if (dataset.version) return { draft, opened: { registry, dataset, version: dataset.version } }
+): Promise<{ readonly draft: Draft; readonly version: Version }> {
+  const { dataset } = await tryDraft(context, draft)
+  if (dataset.version) return { draft, version: dataset.version }
   const renamed = await newNames(context, paths)
   if (renamed.size === 0) throw refusal(dataset)
   const other = { ...draft, renamed }
-  return { draft: other, opened: await openDraft(context, other) }
+  return { draft: other, version: (await openDraft(context, other)).version }
 }
 
 /** The key and the history column, given by the owner or guessed from the files. */
@@ -113,20 +113,6 @@ export async function guess(
       example,
     }
   })
-}
-
-/** A value of this column as a filter writes it; null when there are no values. */
-export async function exampleOf(
-  context: DraftContext,
-  version: Version,
-  name: string | undefined,
-): Promise<string | null> {
-  const column = sampleable(version, name)
-  if (!column || version.rows === 0) return null
-  const [value = null] = await sampler(context)(version, [column], (sample) =>
-    sample.example([column]),
-  )
-  return value
 }
 
 function sampleable({ columns }: Version, name: string | undefined): Column | undefined {

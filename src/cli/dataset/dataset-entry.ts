@@ -1,6 +1,9 @@
-import { isAbsolute } from 'node:path'
+import { rm, writeFile } from 'node:fs/promises'
+import { basename, isAbsolute } from 'node:path'
 import { isObjectUrl } from '../../versions/objects/object-pattern.js'
 import { flowText, scalarText } from '../../registry/yaml-text.js'
+import { csvCell } from '../../text.js'
+import type { Version } from '../../versions/version.js'
 
 /** A dataset that `das dataset add` writes into the registry. */
 export interface Draft {
@@ -66,4 +69,36 @@ function demoLines({ key, example }: Draft): readonly string[] {
   if (column === undefined || example === null || /[\r\n]/.test(column + example)) return []
   const values = `[${scalarText(example)}]`
   return [`# demo: { ${scalarText(column)}: ${values} } # rows that the public demo token can read`]
+}
+
+/**
+ * Creates a dictionary with an empty line for each column, then does the work; if the work fails,
+ * the dictionary is removed. An existing file is not overwritten. `path` null = no dictionary.
+ * @throws Error when the dictionary can't be written
+ */
+export async function withDictionary(
+  path: string | null,
+  version: Version,
+  work: () => Promise<void>,
+): Promise<void> {
+  if (path === null) return await work()
+  try {
+    await writeFile(path, skeleton(version), { flag: 'wx' })
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    const message = `Can't write ${basename(path)} (${code}). Use --no-dictionary to skip it.`
+    throw new Error(message, { cause })
+  }
+  try {
+    await work()
+  } catch (cause) {
+    await rm(path, { force: true })
+    throw cause
+  }
+}
+
+/** Dictionaries use the column names of the files. */
+function skeleton({ columns }: Version): string {
+  const lines = columns.map(({ source }) => `${csvCell(source)},,`)
+  return ['column,unit,description', ...lines, ''].join('\n')
 }

@@ -1,20 +1,20 @@
 import type { Command } from 'commander'
+import type { Config } from '../../config.js'
 import { listDatasetStates, readRegistryState } from '../../control/dataset-state.js'
 import type { DatasetState, RegistryState } from '../../control/dataset-state.js'
-import type { ControlStore } from '../../control/store/store.js'
 import { inEnglishOrNull } from '../../registry/local-text.js'
 import type { Registry } from '../../registry/registry.js'
-import { addCommand, readSettings } from '../command.js'
-import type { Flags } from '../command.js'
+import { addPrinted } from '../command.js'
+import type { Result } from '../command.js'
 import type { CliParts } from '../parts.js'
-import { isoTimeOrNull, minute, printJson, printLines, size } from '../print.js'
+import { isoTimeOrNull, minute, size } from '../print.js'
+import { listLines } from '../table.js'
 import { registryIfReadable } from '../read-registry.js'
 import { readLocalStore } from '../state.js'
-import { tableLines } from '../table.js'
 
 /** `das dataset list`. */
 export function addDatasetList(group: Command, parts: CliParts): void {
-  addCommand(group, {
+  addPrinted(group, parts, {
     usage: 'list',
     description:
       'List the datasets as the server last reported them: status, version, disk space, why and ' +
@@ -24,29 +24,19 @@ export function addDatasetList(group: Command, parts: CliParts): void {
       'print [{name, title, status: serving|stale|unavailable|not loaded, version, rows, files, ' +
       'stored, packing, disk_bytes, earlier_versions, updated_at, reason, reason_since, warnings}]',
     examples: ['das dataset list'],
-  }).action((flags: Flags) => list(parts, flags))
+    run: (config) => list(parts, config),
+  })
 }
 
-async function list(parts: CliParts, flags: Flags): Promise<void> {
-  const config = readSettings(['registry', 'state'], flags, parts.environment)
+async function list(parts: CliParts, config: Pick<Config, 'registry' | 'state'>): Promise<Result> {
   const registry = await registryIfReadable(parts, config.registry)
-  const { states, followed } =
-    (await readLocalStore(parts, config.state, readStates)) ?? nothingReported
-  const datasets = listedDatasets(registry, states)
-  if (followed?.reason) warnOfRegistry(parts, followed)
-  if (flags.json) printJson(parts, datasets.map(jsonOf))
-  else printLines(parts, ...listLines(parts, datasets))
-}
-
-interface Reported {
-  readonly states: readonly DatasetState[]
-  readonly followed: RegistryState | undefined
-}
-
-const nothingReported: Reported = { states: [], followed: undefined }
-
-async function readStates(store: ControlStore): Promise<Reported> {
-  return { states: await listDatasetStates(store), followed: await readRegistryState(store) }
+  const reported = await readLocalStore(parts, config.state, async (store) => ({
+    states: await listDatasetStates(store),
+    followed: await readRegistryState(store),
+  }))
+  const datasets = listedDatasets(registry, reported?.states ?? [])
+  if (reported?.followed?.reason) warnOfRegistry(parts, reported.followed)
+  return { json: datasets.map(jsonOf), lines: linesOf(parts, datasets) }
 }
 
 function warnOfRegistry({ stderr }: CliParts, { reason }: RegistryState): void {
@@ -96,23 +86,21 @@ function jsonOf({ diskBytes, earlier, updatedAt, reason, reasonSince, ...listed 
   }
 }
 
-const titles = ['DATASET', 'STATUS', 'ROWS', 'VERSION', 'FILES', 'DISK', 'KEPT', 'REPORTED']
-
 /** The table, and below it the notes on single datasets. */
-function listLines({ stdout }: CliParts, datasets: readonly Listed[]): readonly string[] {
+function linesOf({ stdout }: CliParts, datasets: readonly Listed[]): readonly string[] {
   if (datasets.length === 0) {
     return ['The registry lists no dataset. Add one with: das dataset add FILE']
   }
-  const rows = datasets.map((each) => [
-    each.name,
-    each.status,
-    each.rows,
-    each.version,
-    each.files === null ? null : `${each.files} ${each.stored ?? ''}`.trimEnd(),
-    each.diskBytes === null ? null : size(stdout, each.diskBytes),
-    each.earlier,
-    each.updatedAt === null ? null : minute(each.updatedAt),
-  ])
+  const table = listLines(stdout, datasets, {
+    DATASET: (each) => each.name,
+    STATUS: (each) => each.status,
+    ROWS: (each) => each.rows,
+    VERSION: (each) => each.version,
+    FILES: ({ files, stored }) => (files === null ? null : `${files} ${stored ?? ''}`.trimEnd()),
+    DISK: ({ diskBytes }) => (diskBytes === null ? null : size(stdout, diskBytes)),
+    KEPT: (each) => each.earlier,
+    REPORTED: ({ updatedAt }) => (updatedAt === null ? null : minute(updatedAt)),
+  })
   const notes = datasets.flatMap(({ name, reason, reasonSince, packing, warnings }) => {
     const since = reasonSince === null ? '' : `since ${minute(reasonSince)}: `
     return [
@@ -121,6 +109,5 @@ function listLines({ stdout }: CliParts, datasets: readonly Listed[]): readonly 
       ...warnings.map((warning) => `warning: ${warning}`),
     ].map((note) => `${name}: ${note}`)
   })
-  const table = tableLines(stdout, titles, rows)
   return notes.length === 0 ? table : [...table, '', ...notes]
 }

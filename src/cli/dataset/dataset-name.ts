@@ -1,3 +1,6 @@
+import { badRequest } from '../../errors.js'
+import { quoted } from '../../text.js'
+
 const nameLettersMax = 64
 /** `/v1/account` is not a dataset. */
 const reservedName = 'account'
@@ -41,6 +44,18 @@ export function freeName(text: string, taken: ReadonlySet<string>): string {
     const numbered = name.slice(0, nameLettersMax - tail.length) + tail
     if (isFree(numbered)) return numbered
   }
+}
+
+/** @throws bad_request for a name that is invalid or taken */
+export function requireName(name: string, taken: ReadonlySet<string>): void {
+  if (!/^[a-z0-9_]{1,64}$/.test(name)) {
+    throw badRequest(`A dataset's name must be 1 to 64 of a-z, 0-9 and "_", got ${quoted(name)}.`)
+  }
+  if (name === reservedName) throw badRequest(`The name "${reservedName}" is reserved.`)
+  if (!taken.has(name)) return
+  throw badRequest(
+    `The registry already has "${name}". Change its files there, or use another --name.`,
+  )
 }
 
 /** A text as a title: words that begin with a capital letter. */

@@ -12,10 +12,9 @@ import { ServerLock } from '../../control/store/server-lock.js'
 import type { ControlStore } from '../../control/store/store.js'
 import { RegistryError } from '../../registry/registry.js'
 import { didYouMean, quoted } from '../../text.js'
-import { addCommand, readSettings } from '../command.js'
-import type { Flags } from '../command.js'
+import { addPrinted } from '../command.js'
+import type { Result } from '../command.js'
 import type { CliParts } from '../parts.js'
-import { printJson, printLines } from '../print.js'
 import { controlUrlOf, withLocalStore, withStore } from '../state.js'
 import { lockPath } from '../state-file.js'
 
@@ -27,7 +26,7 @@ const finishedWithinMs = 30 * 60_000
 
 /** `das dataset reload`. */
 export function addDatasetReload(group: Command, parts: CliParts): void {
-  addCommand(group, {
+  addPrinted(group, parts, {
     usage: 'reload [name]',
     description:
       'Make the running server load changes of the registry and the files now, and wait for the ' +
@@ -43,13 +42,18 @@ export function addDatasetReload(group: Command, parts: CliParts): void {
     settings: ['state'],
     json: 'print [{name, status, version, reason}]',
     examples: ['das dataset reload', 'das dataset reload financials --force'],
-  }).action((name: string | undefined, flags: Flags) => reload(parts, name ?? null, flags))
+    run: ({ state }, flags, name: string | undefined) =>
+      reload(parts, state, flags['force'] === true, name ?? null),
+  })
 }
 
-async function reload(parts: CliParts, name: string | null, flags: Flags): Promise<void> {
-  const { state } = readSettings(['state'], flags, parts.environment)
-  const force = flags['force'] === true
-  await withLocalStore(parts, state, async (store) => {
+async function reload(
+  parts: CliParts,
+  state: string,
+  force: boolean,
+  name: string | null,
+): Promise<Result> {
+  return await withLocalStore(parts, state, async (store) => {
     if (!ServerLock.isHeld(lockPath(state))) throw noServer()
     const now = parts.clock.now()
     const request = { force, dataset: force ? name : null }
@@ -57,7 +61,7 @@ async function reload(parts: CliParts, name: string | null, flags: Flags): Promi
     const [subject, details] = [`reload ${id}`, detailsOf(request)]
     await share(parts, state, { action: 'reload.requested', subject, details, now })
     await finished(parts, state, store, id)
-    await report(parts, store, name, flags.json === true)
+    return await resultOf(store, name)
   })
 }
 
@@ -106,40 +110,34 @@ function noServer(): Error {
   )
 }
 
-/** @throws Error when the registry or a dataset is refused */
-async function report(
-  parts: CliParts,
-  store: ControlStore,
-  name: string | null,
-  json: boolean,
-): Promise<void> {
+/** The states after the reload; it failed if the registry or a dataset is refused. */
+async function resultOf(store: ControlStore, name: string | null): Promise<Result> {
   const all = await listDatasetStates(store)
   const states = name === null ? all : all.filter(({ dataset }) => dataset === name)
   if (name !== null && states.length === 0) {
     const names = all.map(({ dataset }) => dataset)
     throw new Error(`The server has no dataset ${quoted(name)}.${didYouMean(name, names)}`)
   }
+  const lines = states.map(({ dataset, status, version, reason }) => {
+    const what = version === null ? status : `${status} version ${version}`
+    return `${dataset}: ${what}${reason === null ? '' : `; ${reason.split('\n').join('; ')}`}`
+  })
   const refused = (await readRegistryState(store))?.reason ?? null
-  const datasets = states.map(({ dataset, status, version, reason }) => ({
-    name: dataset,
-    status,
-    version,
-    reason,
-  }))
-  if (json) printJson(parts, datasets)
-  else if (datasets.length === 0) printLines(parts, 'The registry lists no dataset.')
-  else {
-    printLines(
-      parts,
-      ...datasets.map(({ name, status, version, reason }) => {
-        const what = version === null ? status : `${status} version ${version}`
-        return `${name}: ${what}${reason === null ? '' : `; ${reason.split('\n').join('; ')}`}`
-      }),
-    )
-  }
-  if (refused !== null) {
-    throw new RegistryError(['error: the server refuses the registry:', ...refused.split('\n')])
-  }
   const failed = states.filter(({ reason }) => reason !== null).length
-  if (failed > 0) throw new Error(`${failed} of ${states.length} datasets are not up to date.`)
+  const isOutdated = new Error(`${failed} of ${states.length} datasets are not up to date.`)
+  return {
+    json: states.map(({ dataset, status, version, reason }) => ({
+      name: dataset,
+      status,
+      version,
+      reason,
+    })),
+    lines: lines.length > 0 ? lines : ['The registry lists no dataset.'],
+    failure:
+      refused !== null
+        ? new RegistryError(['error: the server refuses the registry:', ...refused.split('\n')])
+        : failed > 0
+          ? isOutdated
+          : undefined,
+  }
 }

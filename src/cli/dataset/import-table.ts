@@ -1,16 +1,45 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, open, readdir, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { badRequest } from '../../errors.js'
 import { quoted } from '../../text.js'
 import { draftName } from '../../versions/tables/import-table.js'
+import type { ImportedTable } from '../../versions/tables/import-table.js'
 import { tableFileOf } from '../../versions/tables/table-file.js'
 import type { TableFile } from '../../versions/tables/table-file.js'
-import type { TableOrder } from '../../versions/tables/table.js'
+import { TableError } from '../../versions/tables/table.js'
+import type { TableFormat, TableOrder } from '../../versions/tables/table.js'
 import type { CliParts } from '../parts.js'
-import { progressReport } from '../progress-bar.js'
-import { exists } from './dataset-dictionary.js'
-import { confirmTable } from './table-types.js'
-import type { ImportFlags, Imported } from './table-types.js'
+import { amountOf, printLines } from '../print.js'
+import { listLines } from '../table.js'
+import { progressReport } from '../progress.js'
+
+/** The options of `das dataset add` for files of other formats. */
+export interface ImportFlags {
+  readonly encoding?: string
+  readonly separator?: string
+  readonly sheet?: string
+  readonly type?: readonly string[]
+  readonly skipLines?: string
+  /** True for `--header`, false for `--no-header`. */
+  readonly header?: boolean
+  readonly replace?: boolean
+  readonly yes?: boolean
+  readonly dryRun?: boolean
+  readonly json?: boolean
+}
+
+/** A table that was read, and written as Parquet unless it is a dry run. */
+export interface Imported {
+  /** The file as the owner named it. */
+  readonly file: string
+  readonly format: TableFormat
+  /** The Parquet file, beside it. */
+  readonly target: string
+  /** An earlier Parquet file was replaced. */
+  readonly isReplaced: boolean
+  readonly table: ImportedTable
+}
 
 /** The file that this path names in another format than Parquet; null for all others. */
 export async function tableAt(path: string): Promise<TableFile | null> {
@@ -22,7 +51,7 @@ export async function tableAt(path: string): Promise<TableFile | null> {
  * Writes a file of another format as Parquet beside it. A new file appears whole or not at all, and
  * takes the place of an earlier one with `--replace`.
  * @throws TableError for a file that can't be read exactly; bad_request for options that don't fit,
- *   a target that exists, or types that have to be confirmed without a terminal
+ *   a target that exists, or types that are not accepted with `--yes`
  */
 export async function importTable(
   parts: CliParts,
@@ -32,7 +61,7 @@ export async function importTable(
   memoryLimitBytes: number | null,
 ): Promise<Imported> {
   const { target } = tableFile
-  const isReplaced = await exists(target)
+  const isReplaced = existsSync(target)
   if (isReplaced && flags.replace !== true) {
     throw badRequest(
       `${shownPath(target)} exists. Add it, or write it again from the file with --replace.`,
@@ -48,13 +77,67 @@ export async function importTable(
       const table = await parts.importTable(given, { signal, report })
       progress.end()
       const imported = { file, format: order.format, target, isReplaced, table }
-      await confirmTable(parts, imported, flags)
+      if (flags.json !== true) printLines(parts, ...understoodLines(parts, imported), '')
+      if (flags.dryRun !== true) requireAccepted(imported, flags)
       if (flags.dryRun !== true) await publish(join(draft, draftName), target)
       return imported
     })
   } finally {
     progress.end()
     await rm(draft, { recursive: true, force: true })
+  }
+}
+
+/** @throws TableError for what is not certain; bad_request without `--yes` */
+function requireAccepted({ file, table }: Imported, { yes }: ImportFlags): void {
+  const name = basename(file)
+  if (table.doubts.length > 0) {
+    const problem = `error: the reading of ${name} is not certain, so nothing was written:`
+    throw new TableError(problem, ...table.doubts.map((doubt) => `  ${doubt}`))
+  }
+  if (yes === true) return
+  throw badRequest(
+    `The types of ${name} are guesses: accept them with --yes, or set some with ` +
+      '--type column=TYPE. Nothing was written.',
+  )
+}
+
+function understoodLines(parts: CliParts, { file, format, table }: Imported): readonly string[] {
+  const { encoding, separator, sheet, headerLine, rows, notes, doubts } = table
+  const place = `header in ${format === 'Excel' ? 'row' : 'line'} ${headerLine}`
+  const words = [
+    format,
+    encoding,
+    separator && `separator ${separator === '\t' ? 'tab' : `"${separator}"`}`,
+    sheet && `sheet "${sheet}"`,
+    format !== 'NDJSON' && (headerLine === null ? 'no header' : place),
+    amountOf(parts.stdout, rows, 'row'),
+  ]
+  return [
+    `${basename(file)}: ${words.filter(Boolean).join(', ')}`,
+    ...notes,
+    ...doubts.map((doubt) => `not certain: ${doubt}`),
+    '',
+    ...listLines(parts.stdout, table.columns, {
+      column: (each) => each.name,
+      type: (each) => each.type,
+      values: (each) => each.samples.join(' · '),
+      why: (each) => each.why ?? '',
+    }),
+  ]
+}
+
+/** How a file was understood, in JSON output. */
+export function importedJson({ file, format, target, isReplaced, table }: Imported) {
+  const { headerLine, columns, ...rest } = table
+  return {
+    file: basename(file),
+    target: basename(target),
+    replaced: isReplaced,
+    format: format.toLowerCase(),
+    ...rest,
+    header_line: headerLine,
+    columns: columns.map(({ emptyRows, ...column }) => ({ ...column, empty_rows: emptyRows })),
   }
 }
 

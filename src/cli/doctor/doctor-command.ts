@@ -1,23 +1,14 @@
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Config } from '../../config.js'
-import { defaultMemory, machineMemory, openFilesLimit } from '../../machine.js'
-import { addCommand, readSettings } from '../command.js'
-import type { Flags } from '../command.js'
+import { addPrinted } from '../command.js'
+import type { Flags, Result } from '../command.js'
 import type { CliParts } from '../parts.js'
-import { printJson, printLines } from '../print.js'
-import { backupFinding } from './backups.js'
-import { clockFindings } from './clock.js'
-import { examineFile } from './control-facts.js'
-import { examineShared } from './database.js'
-import { datasetFindings, examineRegistry } from './datasets.js'
-import { findingLine } from './finding.js'
-import type { Finding } from './finding.js'
-import { limitFindings } from './limits.js'
-import { mailFindings } from './mail.js'
-import { examineServer } from './server.js'
-import { spaceFindings } from './space.js'
-import { stateFileFindings } from './state-files.js'
+import { backupFinding, clockFinding, examineControl } from './folder-checks.js'
+import { findingLine, folderFindings } from './folder-checks.js'
+import type { Finding } from './folder-checks.js'
+import { datasetFindings, diskFindings, examineRegistry } from './server-checks.js'
+import { examineServer, letterFindings, limitFindings, mailFindings } from './server-checks.js'
 
 const settingNames = [
   'registry',
@@ -26,65 +17,59 @@ const settingNames = [
   'host',
   'port',
   'publicUrl',
-  'memoryLimit',
   'smtpUrl',
   'mailFrom',
 ] as const
 
+type DoctorConfig = Pick<Config, (typeof settingNames)[number]>
+
 /** `das doctor`: checks an installation. */
 export function addDoctor(program: Command, parts: CliParts): void {
-  addCommand(program, {
+  addPrinted(program, parts, {
     usage: 'doctor',
     description:
-      'Check the installation: state folder, control.db or PostgreSQL, disk, clock, limits, ' +
-      'server, proxy, mail, backups, datasets. Changes nothing, sends no letter. Exits with 1 ' +
+      'Check the installation: state folder, control.db or PostgreSQL, disk, clock, server, ' +
+      'proxy, limits, mail, backups, datasets. Changes nothing, sends no letter. Exits with 1 ' +
       'if a check fails.',
     settings: settingNames,
     json: 'print [{check, status: ok|warn|fail, what, advice}]',
     examples: ['das doctor', 'das doctor --public-url https://data.example.org --json'],
-  }).action((flags: Flags) => diagnose(parts, flags))
+    run: (config, flags) => diagnose(parts, config, flags),
+  })
 }
 
-async function diagnose(parts: CliParts, flags: Flags): Promise<void> {
-  const config = readSettings(settingNames, flags, parts.environment)
+async function diagnose(parts: CliParts, config: DoctorConfig, flags: Flags): Promise<Result> {
   const findings = await findingsOf(parts, config, flags)
-  if (flags.json) printJson(parts, findings)
-  else printLines(parts, ...findings.map(findingLine))
   const failed = findings.filter(({ status }) => status === 'fail').length
-  if (failed > 0) throw new Error(`${failed} of ${findings.length} checks failed.`)
+  return {
+    json: findings,
+    lines: findings.map(findingLine),
+    failure: failed > 0 ? new Error(`${failed} of ${findings.length} checks failed.`) : undefined,
+  }
 }
 
 async function findingsOf(
   parts: CliParts,
-  config: Pick<Config, (typeof settingNames)[number]>,
+  config: DoctorConfig,
   flags: Flags,
 ): Promise<readonly Finding[]> {
   const folder = resolve(config.state)
-  const path = join(folder, 'control.db')
   const now = parts.clock.now()
-  const url = config.controlUrl
-  const control =
-    url === null ? await examineFile(parts, folder) : await examineShared(parts, folder, url)
-  const { facts, reports, reportKey } = control
+  const control = await examineControl(parts, folder, config.controlUrl)
+  const { facts, reports } = control
   const { registry, findings: registryFindings } = await examineRegistry(config.registry, reports)
-  const server = await examineServer(parts, config, flags, reportKey)
-  const limits = server.report ?? ownLimits(config)
+  const server = await examineServer(parts, config, flags, control.reportKey)
   return [
-    ...stateFileFindings(folder),
+    ...folderFindings(folder),
     ...control.findings,
-    ...(await spaceFindings(folder, registry)),
-    ...(await clockFindings(parts, facts)),
+    ...(await diskFindings(folder, registry)),
+    ...(facts ? [clockFinding(now, facts)] : []),
     ...server.findings,
-    ...limitFindings(limits, server.report ? 'the server' : 'this shell'),
-    ...(await mailFindings(config, facts, now)),
-    ...(facts && url === null ? [backupFinding(path, facts.subscriptions, now)] : []),
+    ...(server.report ? limitFindings(server.report) : []),
+    ...(await mailFindings(config)),
+    ...(facts ? letterFindings(facts, now) : []),
+    ...(facts && config.controlUrl === null ? [backupFinding(folder, facts, now)] : []),
     ...registryFindings,
     ...datasetFindings(registry, reports),
   ]
-}
-
-/** What a server started here would have. */
-function ownLimits({ memoryLimit }: Pick<Config, 'memoryLimit'>) {
-  const memoryLimitBytes = memoryLimit ?? defaultMemory()
-  return { openFiles: openFilesLimit(), memoryLimitBytes, machineBytes: machineMemory() }
 }

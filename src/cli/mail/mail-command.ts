@@ -11,12 +11,12 @@ import { readMailSettings } from '../../mail/mail-settings.js'
 import { deliverHeld, holdLetter } from '../../mail/outbox.js'
 import type { OutboxParts } from '../../mail/outbox.js'
 import { isoTime } from '../../text.js'
-import { addCommand, addGroup, readSettings } from '../command.js'
-import type { Flags } from '../command.js'
+import { addCommand, addGroup, addPrinted, readSettings } from '../command.js'
+import type { Flags, Result } from '../command.js'
 import type { CliParts } from '../parts.js'
 import { isoTimeOrNull, minute, printJson, printLines } from '../print.js'
+import { listLines } from '../table.js'
 import { readStore } from '../state.js'
-import { tableLines } from '../table.js'
 import { mailSettingNames, withOutbox } from './mailing.js'
 
 type ListFlags = Flags & { readonly all?: boolean }
@@ -38,14 +38,15 @@ export function addMail(program: Command, parts: CliParts): void {
     'List waiting and failed letters, and send them.',
     'das mail list',
   )
-  addCommand(group, {
+  addPrinted(group, parts, {
     usage: 'list',
     description: 'List letters that wait or failed. Tokens are never shown.',
     options: (command) => command.option('--all', 'also list sent and dropped letters'),
     settings: ['state'],
     json: 'print [{id, kind, subscription, order, email, state, created_at, attempts, …}]',
     examples: ['das mail list', 'das mail list --all'],
-  }).action((flags: ListFlags) => list(parts, flags))
+    run: ({ state }, { all }: ListFlags) => list(parts, state, all === true),
+  })
   addCommand(group, {
     usage: 'send',
     description: 'Send every waiting letter now. Exits with 1 if one still waits.',
@@ -55,15 +56,29 @@ export function addMail(program: Command, parts: CliParts): void {
   }).action((flags: Flags) => send(parts, flags))
 }
 
-async function list(parts: CliParts, flags: ListFlags): Promise<void> {
-  const { state } = readSettings(['state'], flags, parts.environment)
-  const states: readonly LetterState[] = flags.all
+async function list(parts: CliParts, state: string, isAll: boolean): Promise<Result> {
+  const states: readonly LetterState[] = isAll
     ? ['waiting', 'sent', 'failed', 'dropped']
     : ['waiting', 'failed']
   const letters = (await readStore(parts, state, (store) => addressed(store, states))) ?? []
-  if (flags.json) printJson(parts, letters.map(letterJson))
-  else if (letters.length === 0) printLines(parts, 'No letter waits and no letter failed.')
-  else printLines(parts, ...letterTable(parts, letters))
+  return {
+    json: letters.map(letterJson),
+    lines: listLines(
+      parts.stdout,
+      letters,
+      {
+        ID: (each) => each.letterId,
+        KIND: (each) => each.kind,
+        ABOUT: (each) => each.subscriptionId ?? each.orderId,
+        'E-MAIL': (each) => each.email,
+        STATE: (each) => each.state,
+        ATTEMPTS: (each) => each.attempts,
+        'NEXT ATTEMPT': (each) => (each.state === 'waiting' ? minute(each.nextAttemptAt) : null),
+        'LAST ERROR': (each) => each.lastError,
+      },
+      'No letter waits and no letter failed.',
+    ),
+  }
 }
 
 async function addressed(
@@ -105,23 +120,6 @@ function letterJson(letter: AddressedLetter) {
     done_at: isoTimeOrNull(letter.doneAt),
     last_error: letter.lastError,
   }
-}
-
-function letterTable(parts: CliParts, letters: readonly AddressedLetter[]): readonly string[] {
-  return tableLines(
-    parts.stdout,
-    ['ID', 'KIND', 'ABOUT', 'E-MAIL', 'STATE', 'ATTEMPTS', 'NEXT ATTEMPT', 'LAST ERROR'],
-    letters.map((letter) => [
-      letter.letterId,
-      letter.kind,
-      letter.subscriptionId ?? letter.orderId,
-      letter.email,
-      letter.state,
-      letter.attempts,
-      letter.state === 'waiting' ? minute(letter.nextAttemptAt) : null,
-      letter.lastError,
-    ]),
-  )
 }
 
 /** @throws bad_request when mail is off; Error when a letter still waits */

@@ -1,17 +1,18 @@
 import type { Command } from 'commander'
 import { pino } from 'pino'
 import type { Logger } from 'pino'
+import type { Clock } from '../../clock.js'
 import { settings } from '../../config.js'
 import type { Config } from '../../config.js'
+import { badRequest } from '../../errors.js'
 import { baseUrl } from '../../service/first-questions.js'
-import { bannerText } from './banner.js'
 import { addCommand, readSettings } from '../command.js'
 import type { Flags, SettingName } from '../command.js'
 import type { CliParts, Output, ServingApp } from '../parts.js'
-import { passedSocket } from './passed-socket.js'
-import { forgetAddress, noteAddress } from './server-address.js'
-import { startProgress } from './start-progress.js'
+import { count } from '../print.js'
 import { stateFailure } from '../state-failure.js'
+import { bannerText } from './banner.js'
+import { forgetAddress, noteAddress } from './server-address.js'
 
 const everySetting = Object.keys(settings) as SettingName[]
 
@@ -159,4 +160,62 @@ function printBanner(app: ServingApp, config: Config, parts: CliParts): void {
     output: parts.stderr,
   })
   parts.stderr.write(text)
+}
+
+/** See sd_listen_fds(3): passed sockets begin after standard error. */
+const firstDescriptor = 3
+
+/**
+ * The listening socket that a service manager passes to this process; null = none.
+ * @throws bad_request when there are several
+ */
+export function passedSocket(
+  environment: Readonly<Record<string, string | undefined>>,
+  pid: number,
+): number | null {
+  // A child process inherits the variables, but not the sockets.
+  if (environment['LISTEN_PID'] !== String(pid)) return null
+  const count = environment['LISTEN_FDS'] ?? '0'
+  if (count === '1') return firstDescriptor
+  throw badRequest(`LISTEN_FDS is "${count}", but das serves on one socket: pass one.`)
+}
+
+/** How long a start says nothing. */
+const silenceMs = 2000
+const everyMs = 5000
+
+interface StartProgressParts {
+  readonly logger: Pick<Logger, 'info'>
+  /** Where a person reads; null = only the log says it. */
+  readonly output: Output | null
+  readonly clock: Clock
+}
+
+/** Says what a slow start does. */
+export interface StartProgress {
+  /** `opened` of all datasets are open. */
+  readonly report: (opened: number, datasets: number) => void
+  readonly end: () => void
+}
+
+/** Says after two seconds what a start does, and again every five seconds until its end. */
+export function startProgress(parts: StartProgressParts): StartProgress {
+  const { logger, output, clock } = parts
+  let progress: { readonly opened: number; readonly datasets: number } | null = null
+  const say = () => {
+    if (!progress) return
+    const { opened, datasets } = progress
+    logger.info({ opened, datasets }, 'opening datasets')
+    output?.write(`opening datasets: ${count(output, opened)} of ${count(output, datasets)}\n`)
+  }
+  let stop = clock.after(silenceMs, () => {
+    stop = clock.every(everyMs, say)
+    say()
+  })
+  return {
+    report: (opened, datasets) => {
+      progress = { opened, datasets }
+    },
+    end: () => stop(),
+  }
 }

@@ -1,13 +1,15 @@
 import type { Command } from 'commander'
+import type { Order } from '../../control/orders.js'
 import type { Grant } from '../../control/grants.js'
+import type { Subscription } from '../../control/subscriptions.js'
 import { badRequest } from '../../errors.js'
 import { priceRub } from '../../registry/price.js'
 import type { Plan, Registry } from '../../registry/registry.js'
-import { quoted } from '../../text.js'
+import { isoTime, quoted } from '../../text.js'
 import type { CliParts } from '../parts.js'
-import { count } from '../print.js'
+import { count, isoTimeOrNull } from '../print.js'
+import { listLines } from '../table.js'
 import { findPlan } from '../read-registry.js'
-import { tableLines } from '../table.js'
 
 export interface PlannedGrant {
   readonly dataset: string
@@ -56,17 +58,16 @@ export function planLines(
   grants: readonly PlannedGrant[],
   globalRows: number | null,
 ): readonly string[] {
-  const titles = ['DATASET', 'PLAN', 'ROWS A MONTH', 'HISTORY', 'RUB A MONTH']
-  const rows = grants.map(({ dataset, plan }) => [
-    dataset,
-    plan.name,
-    plan.rowsPerMonth,
-    historyText(plan),
-    plan.priceRub,
-  ])
+  const table = listLines(stdout, grants, {
+    DATASET: (each) => each.dataset,
+    PLAN: ({ plan }) => plan.name,
+    'ROWS A MONTH': ({ plan }) => plan.rowsPerMonth,
+    HISTORY: ({ plan }) => historyText(plan),
+    'RUB A MONTH': ({ plan }) => plan.priceRub,
+  })
   const cap =
     globalRows === null ? [] : [`All datasets together: ${count(stdout, globalRows)} rows a month.`]
-  return [...tableLines(stdout, titles, rows), ...cap]
+  return [...table, ...cap]
 }
 
 /** The price of these months, as a line. */
@@ -79,4 +80,47 @@ export function priceLine({ stdout }: CliParts, price: number, months: number): 
 function historyText({ history }: Plan): string {
   if (history === 'all') return 'all'
   return history === 1 ? 'latest year' : `latest ${history} years`
+}
+
+/** A subscription in JSON output. */
+export function subscriptionJson(subscription: Subscription) {
+  return {
+    subscription: subscription.subscriptionId,
+    email: subscription.email,
+    language: subscription.language,
+    created_at: isoTime(subscription.createdAt),
+    expires_at: isoTime(subscription.expiresAt),
+    cancelled_at: isoTimeOrNull(subscription.cancelledAt),
+    global_rows: subscription.globalRows,
+    grants: subscription.grants.map(({ dataset, plan }) => ({ dataset, plan })),
+  }
+}
+
+/** An order in JSON output. */
+export function orderJson({ effect, ...order }: Order) {
+  return {
+    order: order.orderId,
+    kind: order.kind,
+    state: order.state,
+    email: order.email,
+    language: order.language,
+    subscription: order.subscriptionId,
+    items: order.items,
+    months: order.months,
+    amount_rub: order.amountRub,
+    by_owner: order.byOwner,
+    ordered_at: isoTime(order.orderedAt),
+    pay_until: isoTime(order.payUntil),
+    done_at: isoTimeOrNull(order.doneAt),
+    after: effect && {
+      grants: effect.grants,
+      global_rows: effect.globalRows,
+      expires_at: isoTime(effect.expiresAt),
+    },
+  }
+}
+
+/** `financials:pro procurement:start` */
+export function grantsText(grants: readonly Grant[]): string {
+  return grants.map(({ dataset, plan }) => `${dataset}:${plan}`).join(' ')
 }

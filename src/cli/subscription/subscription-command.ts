@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { rowBudget } from '../../access/allowance.js'
+import type { Config } from '../../config.js'
 import { connectionState, listConnections } from '../../control/connections/connections.js'
 import { ordersOfSubscription } from '../../control/orders.js'
-import type { Order } from '../../control/orders.js'
 import { listSubscriptions, showSubscription } from '../../control/subscriptions.js'
 import type { Subscription } from '../../control/subscriptions.js'
 import { subscriptionState } from '../../control/tokens/token-state.js'
@@ -12,17 +12,17 @@ import type { Usage } from '../../control/usage.js'
 import { planOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
 import { isoTime } from '../../text.js'
-import { addCommand, addGroup, readSettings } from '../command.js'
-import type { Flags } from '../command.js'
+import { addGroup, addPrinted } from '../command.js'
+import type { Result } from '../command.js'
 import type { CliParts } from '../parts.js'
-import { count, day, printJson, printLines } from '../print.js'
+import { count, day } from '../print.js'
+import { listLines } from '../table.js'
 import { registryIfReadable } from '../read-registry.js'
 import { readFilledStore, readStore, storeName } from '../state.js'
-import { tableLines } from '../table.js'
 import { tokenJson, tokenTable } from '../token/token-table.js'
 import { addSubscriptionCreate } from './subscription-create.js'
 import { addSubscriptionChanges } from './subscription-edits.js'
-import { grantsText, orderJson, subscriptionJson } from './subscription-json.js'
+import { grantsText, orderJson, subscriptionJson } from './plan-options.js'
 
 /** `das subscription …`: sells access and lists what was sold. */
 export function addSubscription(program: Command, parts: CliParts): void {
@@ -33,50 +33,54 @@ export function addSubscription(program: Command, parts: CliParts): void {
     'das subscription list',
   )
   addSubscriptionCreate(group, parts)
-  addCommand(group, {
+  addPrinted(group, parts, {
     usage: 'list',
     description: 'List all subscriptions, including expired and cancelled ones.',
     settings: ['state'],
     json: 'print [{subscription, email, created_at, expires_at, …, grants}]',
     examples: ['das subscription list'],
-  }).action((flags: Flags) => list(parts, flags))
-  addCommand(group, {
+    run: ({ state }) => list(parts, state),
+  })
+  addPrinted(group, parts, {
     usage: 'show <subscription>',
     description:
       "Show a subscription: grants, this month's usage, orders, tokens, live connections.",
     settings: ['registry', 'state'],
     json: 'print {subscription, email, …, grants: [{dataset, plan, rows}], orders, tokens, …}',
     examples: ['das subscription show sub_0123456789abcdef'],
-  }).action((id: string, flags: Flags) => show(parts, id, flags))
+    run: (config, _flags, id: string) => show(parts, config, id),
+  })
   addSubscriptionChanges(group, parts)
 }
 
-async function list(parts: CliParts, flags: Flags): Promise<void> {
-  const { state } = readSettings(['state'], flags, parts.environment)
+async function list(parts: CliParts, state: string): Promise<Result> {
   const subscriptions = (await readStore(parts, state, listSubscriptions)) ?? []
-  if (flags.json) return printJson(parts, subscriptions.map(subscriptionJson))
-  if (subscriptions.length === 0) {
-    printLines(
-      parts,
-      `There are no subscriptions in ${storeName(parts, state)} yet. Make one with: ` +
-        'das subscription create --email buyer@example.org --plan DATASET:PLAN',
-    )
-    return
+  const none =
+    `There are no subscriptions in ${storeName(parts, state)} yet. Make one with: ` +
+    'das subscription create --email buyer@example.org --plan DATASET:PLAN'
+  return {
+    json: subscriptions.map(subscriptionJson),
+    lines: listLines(
+      parts.stdout,
+      subscriptions,
+      {
+        SUBSCRIPTION: (each) => each.subscriptionId,
+        'E-MAIL': (each) => each.email,
+        STATE: (each) => subscriptionState(each, parts.clock.now()),
+        MADE: (each) => day(each.createdAt),
+        EXPIRES: (each) => day(each.expiresAt),
+        GRANTS: (each) => grantsText(each.grants),
+      },
+      none,
+    ),
   }
-  const titles = ['SUBSCRIPTION', 'E-MAIL', 'STATE', 'MADE', 'EXPIRES', 'GRANTS']
-  const rows = subscriptions.map((each) => [
-    each.subscriptionId,
-    each.email,
-    subscriptionState(each, parts.clock.now()),
-    day(each.createdAt),
-    day(each.expiresAt),
-    grantsText(each.grants),
-  ])
-  printLines(parts, ...tableLines(parts.stdout, titles, rows))
 }
 
-async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
-  const config = readSettings(['registry', 'state'], flags, parts.environment)
+async function show(
+  parts: CliParts,
+  config: Pick<Config, 'registry' | 'state'>,
+  id: string,
+): Promise<Result> {
   const now = parts.clock.now()
   const { subscription, usage, orders, tokens, connections } = await readFilledStore(
     parts,
@@ -91,63 +95,54 @@ async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
   )
   const budgets = budgetsOf(subscription, usage, await registryIfReadable(parts, config.registry))
   const live = connections.filter((each) => connectionState(each, now) === 'live').length
-  if (flags.json) {
-    return printJson(parts, {
+  return {
+    json: {
       ...subscriptionJson(subscription),
       period: usage.period,
       resets_at: isoTime(periodEnd(usage.period)),
-      global: budgets.global,
-      grants: budgets.grants,
+      ...budgets,
       orders: orders.map(orderJson),
       tokens: tokens.map(tokenJson),
       live_connections: live,
-    })
+    },
+    lines: [
+      `Subscription ${subscription.subscriptionId} of ${subscription.email}`,
+      `${subscriptionState(subscription, now)}; made ${day(subscription.createdAt)}, ` +
+        `expires ${day(subscription.expiresAt)}`,
+      '',
+      ...budgetLines(parts, budgets),
+      `Used in ${usage.period}; resets on ${day(periodEnd(usage.period))} (UTC).`,
+      '',
+      ...listLines(parts.stdout, orders, {
+        ORDERED: (order) => day(order.orderedAt),
+        WHAT: (order) => order.kind,
+        STATE: (order) => order.state,
+        MONTHS: (order) => order.months,
+        RUB: (order) => order.amountRub,
+        EXPIRES: ({ effect }) => effect && day(effect.expiresAt),
+        GRANTS: ({ effect, items }) => grantsText(effect?.grants ?? items),
+        'ROWS OVER ALL': ({ effect }) => effect && effect.globalRows,
+      }),
+      '',
+      ...tokenTable(parts, tokens, [subscription]),
+      '',
+      `Live connections of agents: ${count(parts.stdout, live)}`,
+    ],
   }
-  printLines(
-    parts,
-    `Subscription ${subscription.subscriptionId} of ${subscription.email}`,
-    `${subscriptionState(subscription, now)}; made ${day(subscription.createdAt)}, ` +
-      `expires ${day(subscription.expiresAt)}`,
-    '',
-    ...tableLines(
-      parts.stdout,
-      ['DATASET', 'PLAN', 'ROWS A MONTH', 'USED', 'LEFT'],
-      [
-        ...budgets.grants.map(({ dataset, plan, rows }) => [
-          dataset,
-          plan,
-          rows.limit,
-          rows.used,
-          rows.remaining,
-        ]),
-        ...(budgets.global
-          ? [['all', '', budgets.global.limit, budgets.global.used, budgets.global.remaining]]
-          : []),
-      ],
-    ),
-    `Used in ${usage.period}; resets on ${day(periodEnd(usage.period))} (UTC).`,
-    '',
-    ...orderLines(parts, orders),
-    '',
-    ...tokenTable(parts, tokens, [subscription]),
-    '',
-    `Live connections of agents: ${count(parts.stdout, live)}`,
-  )
 }
 
-function orderLines(parts: CliParts, orders: readonly Order[]): readonly string[] {
-  const titles = ['ORDERED', 'WHAT', 'STATE', 'MONTHS', 'RUB', 'EXPIRES', 'GRANTS', 'ROWS OVER ALL']
-  const rows = orders.map(({ effect, ...order }) => [
-    day(order.orderedAt),
-    order.kind,
-    order.state,
-    order.months,
-    order.amountRub,
-    effect && day(effect.expiresAt),
-    grantsText(effect?.grants ?? order.items),
-    effect && effect.globalRows,
-  ])
-  return tableLines(parts.stdout, titles, rows)
+function budgetLines(
+  { stdout }: CliParts,
+  { grants, global }: ReturnType<typeof budgetsOf>,
+): readonly string[] {
+  const all = global === null ? [] : [{ dataset: 'all', plan: '', rows: global }]
+  return listLines(stdout, [...grants, ...all], {
+    DATASET: (each) => each.dataset,
+    PLAN: (each) => each.plan,
+    'ROWS A MONTH': (each) => each.rows.limit,
+    USED: (each) => each.rows.used,
+    LEFT: (each) => each.rows.remaining,
+  })
 }
 
 /** The rows used and left; a limit is null when the registry or its plan can't be read. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { readRegistry } from '../../catalog.js'
-import type { Language } from '../../config.js'
+import type { Config, Language } from '../../config.js'
 import type { Grant } from '../../control/grants.js'
 import {
   cancelSubscription,
@@ -18,10 +18,10 @@ import { badRequest } from '../../errors.js'
 import { planOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
 import { changePriceRub } from '../../shop/change-price.js'
-import { addCommand, collect, readSettings } from '../command.js'
-import type { Flags } from '../command.js'
+import { addPrinted, collect } from '../command.js'
+import type { Flags, Result } from '../command.js'
 import type { CliParts } from '../parts.js'
-import { count, day, printJson, printLines } from '../print.js'
+import { count, day } from '../print.js'
 import { withFilledStore } from '../state.js'
 import {
   addMonthsOption,
@@ -32,7 +32,9 @@ import {
   readGrant,
   readWhole,
 } from './plan-options.js'
-import { subscriptionJson } from './subscription-json.js'
+import { subscriptionJson } from './plan-options.js'
+
+type EditConfig = Pick<Config, 'registry' | 'state'>
 
 type ExtendFlags = Flags & { readonly months: string }
 
@@ -46,15 +48,16 @@ type ChangeFlags = Flags & {
 
 /** `das subscription extend|change|cancel`. */
 export function addSubscriptionChanges(group: Command, parts: CliParts): void {
-  addCommand(group, {
+  addPrinted(group, parts, {
     usage: 'extend <subscription>',
     description: 'Add paid months. Tokens of an expired subscription work again.',
     options: addMonthsOption,
     settings: ['registry', 'state'],
     json: 'print {subscription, expires_at, …, price_rub}',
     examples: ['das subscription extend sub_0123456789abcdef --months 12'],
-  }).action((id: string, flags: ExtendFlags) => extend(parts, id, flags))
-  addCommand(group, {
+    run: (config, flags: ExtendFlags, id: string) => extend(parts, config, id, flags),
+  })
+  addPrinted(group, parts, {
     usage: 'change <subscription>',
     description:
       "Change plans, datasets, row limit or subscriber at once. This month's usage is kept.",
@@ -79,19 +82,25 @@ export function addSubscriptionChanges(group: Command, parts: CliParts): void {
       'das subscription change sub_0123456789abcdef --withdraw procurement --global-rows none',
       'das subscription change sub_0123456789abcdef --email new@example.org',
     ],
-  }).action((id: string, flags: ChangeFlags) => change(parts, id, flags))
-  addCommand(group, {
+    run: (config, flags: ChangeFlags, id: string) => change(parts, config, id, flags),
+  })
+  addPrinted(group, parts, {
     usage: 'cancel <subscription>',
     description:
       'Refuse the tokens of a subscription from the next request on. This cannot be undone.',
     settings: ['state'],
     json: 'print {subscription, cancelled_at, …}',
     examples: ['das subscription cancel sub_0123456789abcdef'],
-  }).action((id: string, flags: Flags) => cancel(parts, id, flags))
+    run: ({ state }, _flags, id: string) => cancel(parts, state, id),
+  })
 }
 
-async function extend(parts: CliParts, id: string, flags: ExtendFlags): Promise<void> {
-  const config = readSettings(['registry', 'state'], flags, parts.environment)
+async function extend(
+  parts: CliParts,
+  config: EditConfig,
+  id: string,
+  flags: ExtendFlags,
+): Promise<Result> {
   const registry = await readRegistry(config.registry)
   const months = readWhole(flags.months, '--months')
   const now = parts.clock.now()
@@ -103,21 +112,26 @@ async function extend(parts: CliParts, id: string, flags: ExtendFlags): Promise<
       hasToken: (await listTokens(tx, id)).some((token) => tokenEnd(token, now) === null),
     })),
   )
-  if (flags.json) return printJson(parts, { ...subscriptionJson(after), price_rub: after.priceRub })
   const revived = before.expiresAt <= now && hasToken ? ['Its tokens work again.'] : []
   const lost = hasToken ? [] : [`It has no live token. Issue one with: das token reissue ${id}`]
-  printLines(
-    parts,
-    `Subscription ${id} of ${after.email}, expires ${day(after.expiresAt)} ` +
-      `(before: ${day(before.expiresAt)})`,
-    priceLine(parts, after.priceRub, months),
-    ...revived,
-    ...lost,
-  )
+  return {
+    json: { ...subscriptionJson(after), price_rub: after.priceRub },
+    lines: [
+      `Subscription ${id} of ${after.email}, expires ${day(after.expiresAt)} ` +
+        `(before: ${day(before.expiresAt)})`,
+      priceLine(parts, after.priceRub, months),
+      ...revived,
+      ...lost,
+    ],
+  }
 }
 
-async function change(parts: CliParts, id: string, flags: ChangeFlags): Promise<void> {
-  const config = readSettings(['registry', 'state'], flags, parts.environment)
+async function change(
+  parts: CliParts,
+  config: EditConfig,
+  id: string,
+  flags: ChangeFlags,
+): Promise<Result> {
   const registry = await readRegistry(config.registry)
   const wanted = readChange(registry, flags)
   const now = parts.clock.now()
@@ -130,26 +144,25 @@ async function change(parts: CliParts, id: string, flags: ChangeFlags): Promise<
   )
   const prices = { before: monthly(registry, before), after: monthly(registry, after) }
   const leftRub = priceForTimeLeft(registry, before, after, now)
-  if (flags.json) {
-    return printJson(parts, {
+  const rub = (price: number | null) =>
+    price === null ? 'unknown' : `${count(parts.stdout, price)} RUB`
+  const isFree = prices.after === prices.before && !leftRub
+  const price = `Price of the change until ${day(after.expiresAt)}: ${rub(leftRub)}. ${settleText}`
+  return {
+    json: {
       ...subscriptionJson(after),
       price_rub_per_month: prices,
       price_rub_for_time_left: leftRub,
-    })
+    },
+    lines: [
+      `Subscription ${id} of ${after.email}, expires ${day(after.expiresAt)} as before`,
+      '',
+      ...planLines(parts, knownGrants(registry, after), after.globalRows),
+      `A month costs ${rub(prices.after)}; before: ${rub(prices.before)}.`,
+      ...(isFree ? [] : [price]),
+      ...usedUpLines(parts, registry, after, usage),
+    ],
   }
-  const rub = (price: number | null) =>
-    price === null ? 'unknown' : `${count(parts.stdout, price)} RUB`
-  printLines(
-    parts,
-    `Subscription ${id} of ${after.email}, expires ${day(after.expiresAt)} as before`,
-    '',
-    ...planLines(parts, knownGrants(registry, after), after.globalRows),
-    `A month costs ${rub(prices.after)}; before: ${rub(prices.before)}.`,
-    ...(prices.after === prices.before && !leftRub
-      ? []
-      : [`Price of the change until ${day(after.expiresAt)}: ${rub(leftRub)}. ${settleText}`]),
-    ...usedUpLines(parts, registry, after, usage),
-  )
 }
 
 const settleText = 'Nothing was charged: settle it with the subscriber.'
@@ -231,16 +244,16 @@ function usedUpLines(
   return [...lines, `All datasets together: ${total} rows were used this month. ${until}`]
 }
 
-async function cancel(parts: CliParts, id: string, flags: Flags): Promise<void> {
-  const { state } = readSettings(['state'], flags, parts.environment)
+async function cancel(parts: CliParts, state: string, id: string): Promise<Result> {
   const subscription = await withFilledStore(parts, state, (store) =>
     cancelSubscription(store, id, parts.clock.now),
   )
-  if (flags.json) return printJson(parts, subscriptionJson(subscription))
   const { email, cancelledAt, expiresAt } = subscription
-  printLines(
-    parts,
-    `Subscription ${id} of ${email} was cancelled on ${day(cancelledAt ?? 0)}.`,
-    `Its tokens are refused. It was paid until ${day(expiresAt)}.`,
-  )
+  return {
+    json: subscriptionJson(subscription),
+    lines: [
+      `Subscription ${id} of ${email} was cancelled on ${day(cancelledAt ?? 0)}.`,
+      `Its tokens are refused. It was paid until ${day(expiresAt)}.`,
+    ],
+  }
 }

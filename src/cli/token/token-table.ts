@@ -4,7 +4,7 @@ import type { TokenSummary } from '../../control/tokens/tokens.js'
 import { isoTime } from '../../text.js'
 import type { CliParts } from '../parts.js'
 import { day, isoTimeOrNull, minute } from '../print.js'
-import { tableLines } from '../table.js'
+import { listLines } from '../table.js'
 
 /** A token in JSON output. */
 export function tokenJson(token: TokenSummary) {
@@ -30,16 +30,14 @@ export function tokenTable(
   }
   const byId = new Map(subscriptions.map((each) => [each.subscriptionId, each]))
   const now = parts.clock.now()
-  const titles = ['TOKEN ID', 'SUBSCRIPTION', 'TOKEN', 'STATE', 'MADE', 'LAST USED']
-  const rows = tokens.map((token) => [
-    token.tokenId,
-    token.subscriptionId,
-    token.hint,
-    stateText(token, byId.get(token.subscriptionId), now),
-    day(token.createdAt),
-    token.lastUsedAt === null ? 'never' : minute(token.lastUsedAt),
-  ])
-  return tableLines(parts.stdout, titles, rows)
+  return listLines(parts.stdout, tokens, {
+    'TOKEN ID': (each) => each.tokenId,
+    SUBSCRIPTION: (each) => each.subscriptionId,
+    TOKEN: (each) => each.hint,
+    STATE: (each) => stateText(each, byId.get(each.subscriptionId), now),
+    MADE: (each) => day(each.createdAt),
+    'LAST USED': ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : minute(lastUsedAt)),
+  })
 }
 
 /** The state of a token; of one that was replaced, how long it still works. */

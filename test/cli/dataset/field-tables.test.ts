@@ -122,10 +122,9 @@ for (const [file, [error, options, rows]] of Object.entries(refused)) {
   })
 }
 
-await t.test('what is not certain is shown and asked on a terminal', async (t) => {
+await t.test('what is not certain is shown, and an option decides', async (t) => {
   const cli = await start(t, 'title_above_header.csv')
   const options = ['--name', 's', '--title', 'S', '--no-key', '--no-history']
-  const terminal = { isTerminal: true, stdin: '\n' }
   const dry = await cli.add(...options, '--dry-run', '--json')
   t.match(JSON.parse(dry.stdout), {
     imported: [
@@ -140,19 +139,11 @@ await t.test('what is not certain is shown and asked on a terminal', async (t) =
       },
     ],
   })
-  const no = await cli.das(
-    ['dataset', 'add', join(cli.folder, 'title_above_header.csv'), ...options],
-    {
-      ...terminal,
-      stdin: 'no\n',
-    },
-  )
-  t.match(no, { code: 1, stdout: /\nnot certain: line 1 looks like a title[^]*\[yes\]: $/ })
-  const yes = await cli.das(
-    ['dataset', 'add', join(cli.folder, 'title_above_header.csv'), ...options],
-    terminal,
-  )
-  t.match(yes, { code: 0, stdout: /header in line 2, 2 rows\nnot certain:[^]*Added to/ })
+  const no = await cli.add(...options, '--yes')
+  t.match(no, { code: 1, stdout: /\nnot certain: line 1 looks like a title/ })
+  t.match(no.stderr, /is not certain, so nothing was written:\n {2}line 1 looks like a title/)
+  const yes = await cli.add(...options, '--yes', '--skip-lines', '1')
+  t.match(yes, { code: 0, stdout: /header in line 2, 2 rows\n[^]*Added to/ })
 })
 
 await t.test('a hidden sheet is read by its name', async (t) => {

@@ -41,12 +41,12 @@ const proxies = [
       'x-forwarded-for': client,
       'x-forwarded-proto': 'http',
     }),
-    expected: /^fail the host 127\.0\.0\.1 arrives as backend\.example: \/mcp may refuse it — /,
+    expected: /^fail the host 127\.0\.0\.1:\d+ arrives as backend\.example: \/mcp may refuse it — /,
   },
   {
     name: 'says nothing of TLS',
     headers: (_given: Given, client: string) => ({ 'x-forwarded-for': client }),
-    expected: /^warn X-Forwarded-Proto is missing for http:\/\/ — let the proxy send its own/,
+    expected: /^warn X-Forwarded-Proto is missing for http:\/\/ — let it send its own/,
   },
 ]
 
@@ -79,9 +79,9 @@ await t.test('a public address that leads elsewhere or nowhere is found', async 
       const found = await findingsOf(t, cli, { flags: ['--public-url', base] })
       t.match(
         linesOf(found, 'server'),
-        /^fail http\S+\/healthz answers 200, and not as the server of this state folder — /,
+        /^fail http\S+ answers 200, and not as the server of this state folder — /,
       )
-      t.match(linesOf(found, 'limits'), /of this shell/)
+      t.equal(linesOf(found, 'limits'), '')
     })
   })
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { passedSocket } from '../../../src/cli/serve/passed-socket.js'
+import { passedSocket } from '../../../src/cli/serve/serve-command.js'
 
 await t.test('a socket is taken from a service manager only', async (t) => {
   t.equal(passedSocket({}, 7), null)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startProgress } from '../../../src/cli/serve/start-progress.js'
+import { startProgress } from '../../../src/cli/serve/serve-command.js'
 import { MovingClock } from '../../support/moving-clock.js'
 
 function observe() {

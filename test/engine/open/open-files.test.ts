@@ -124,7 +124,7 @@ await t.test(
     await writeParquet(folder, { ...files, 'b.parquet': files['a.parquet'] })
     patch(join(folder, 'a.parquet'), 'cD', 'Ab')
     patch(join(folder, 'b.parquet'), 'cD', 'aB')
-    const rule = 'names must differ in more than case'
+    const rule = 'names must differ in more than case: rename one'
     t.equal(await reasonFor(join(folder, 'a.parquet')), `has columns "aB" and "Ab"; ${rule}`)
     t.equal(await reasonFor(join(folder, 'b.parquet')), `has twice a column "aB"; ${rule}`)
   },

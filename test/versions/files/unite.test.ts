@@ -238,7 +238,8 @@ await t.test(
         { 'data/1.parquet': 'SELECT 1 AS a, 2 AS b' },
         '    columns: {a: {name: same}, b: {name: same}}',
       ),
-      'registry.yaml:5:36: two columns have the name "same": "a" and "b"',
+      'registry.yaml:5:36: two columns have the name "same": "a" and "b"; ' +
+        'rename it: columns: {"b": {name: …}}',
     )
     const version = await openThings(
       t,

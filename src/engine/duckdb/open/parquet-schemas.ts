@@ -133,7 +133,7 @@ function requireDistinct(names: readonly string[], path: string): void {
     const twin = seen.get(name.toLowerCase())
     if (twin !== undefined) {
       const both = twin === name ? `twice a column "${name}"` : `columns "${twin}" and "${name}"`
-      throw new FileError(path, `has ${both}; names must differ in more than case`)
+      throw new FileError(path, `has ${both}; names must differ in more than case: rename one`)
     }
     seen.set(name.toLowerCase(), name)
   }

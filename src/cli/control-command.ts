@@ -1,28 +1,34 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { KeyName } from '../../control/keys.js'
-import { copyStore } from '../../control/postgres/copy-store.js'
-import { PostgresStore } from '../../control/postgres/postgres-store.js'
-import { ServerLock } from '../../control/store/server-lock.js'
-import { badRequest } from '../../errors.js'
-import { parsePostgresUrl } from '../../setting-values.js'
-import { addCommand, readSettings } from '../command.js'
-import type { Flags } from '../command.js'
-import { databaseFailure } from '../database.js'
-import type { CliParts } from '../parts.js'
-import { count, printJson, printLines } from '../print.js'
-import { lockPath, requireFile, withFile } from '../state-file.js'
-import { controlFile, controlUrlOf, readControlFile } from '../state.js'
-import { tableLines } from '../table.js'
+import type { KeyName } from '../control/keys.js'
+import { copyStore } from '../control/postgres/copy-store.js'
+import { PostgresStore } from '../control/postgres/postgres-store.js'
+import { ServerLock } from '../control/store/server-lock.js'
+import { badRequest } from '../errors.js'
+import { parsePostgresUrl } from '../setting-values.js'
+import { addGroup, addPrinted } from './command.js'
+import type { Flags, Result } from './command.js'
+import { databaseFailure } from './database.js'
+import type { CliParts } from './parts.js'
+import { count } from './print.js'
+import { listLines } from './table.js'
+import { lockPath, requireFile, withFile } from './state-file.js'
+import { controlFile, controlUrlOf, readControlFile } from './state.js'
 
 type CopyFlags = Flags & { readonly to?: string }
 
 /** A table of many rows takes its time. */
 const statementTimeoutMs = 600_000
 
-/** `das control copy`. */
-export function addControlCopy(group: Command, parts: CliParts): void {
-  addCommand(group, {
+/** `das control …`: where the control store is. */
+export function addControl(program: Command, parts: CliParts): void {
+  const group = addGroup(
+    program,
+    'control',
+    'Move subscriptions, tokens, usage, orders and the audit trail to a PostgreSQL.',
+    'das control copy',
+  )
+  addPrinted(group, parts, {
     usage: 'copy',
     description:
       'Copy control.db and the keys of the state folder into an empty PostgreSQL, and compare ' +
@@ -37,19 +43,18 @@ export function addControlCopy(group: Command, parts: CliParts): void {
     settings: ['state'],
     json: 'print {tables: [{table, rows}], keys}',
     examples: ['das control copy', 'das control copy --to postgres://das@db.example.org/das'],
-  }).action((flags: CopyFlags) => copy(parts, flags))
+    run: ({ state }, { to }: CopyFlags) => copy(parts, state, to),
+  })
 }
 
-async function copy(parts: CliParts, flags: CopyFlags): Promise<void> {
-  const { state } = readSettings(['state'], flags, parts.environment)
-  const url = flags.to === undefined ? controlUrlOf(parts) : readUrl(flags.to)
+async function copy(parts: CliParts, state: string, to: string | undefined): Promise<Result> {
+  const url = to === undefined ? controlUrlOf(parts) : readUrl(to)
   if (url === null) throw badRequest('Name the PostgreSQL in DAS_CONTROL_URL, or with --to.')
   await requireSound(parts, state)
   const lock = takeLock(state)
   try {
     const copied = await copyTo(parts, state, url)
-    if (flags.json) printJson(parts, copied)
-    else printLines(parts, ...copiedLines(parts, state, copied))
+    return { json: copied, lines: copiedLines(parts, state, copied) }
   } finally {
     lock.release()
   }
@@ -116,11 +121,13 @@ function copiedLines(
   state: string,
   { tables, keys }: Copied,
 ): readonly string[] {
-  const rows = tables.map((each) => [each.table, each.rows])
   const all = tables.reduce((sum, each) => sum + each.rows, 0)
   const named = keys.length === 0 ? 'no key' : keys.join(', ')
   return [
-    ...tableLines(stdout, ['TABLE', 'ROWS COMPARED'], rows),
+    ...listLines(stdout, tables, {
+      TABLE: (each) => each.table,
+      'ROWS COMPARED': (each) => each.rows,
+    }),
     '',
     `Copied and compared ${count(stdout, all)} rows, and ${named}.`,
     '',

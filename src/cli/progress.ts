@@ -1,3 +1,7 @@
+import { diskSpaceOf } from '../catalog.js'
+import type { DiskSpace } from '../versions/disk-space.js'
+import type { FetchProgress, ObjectSource } from '../versions/objects/object-files.js'
+import { readSettings } from './command.js'
 import type { CliParts, Output } from './parts.js'
 import { count } from './print.js'
 
@@ -10,8 +14,6 @@ interface Progress {
   readonly rows: number | null
   /** What is counted; left out = rows. */
   readonly unit?: 'rows' | 'MB'
-  /** Share of the whole task, 0 to 1; left out = the share of rows. */
-  readonly share?: number
 }
 
 /** Reports progress on stderr. */
@@ -24,11 +26,10 @@ interface ProgressReport {
 const barEveryMs = 100
 const lineEveryMs = 10_000
 const barCells = 20
-/** Before this share, the time left can't be estimated. */
-const estimatedShareMin = 0.02
+const bytesOfMegabyte = 1e6
 const clearLine = '\r\u001b[2K'
 
-/** A bar with the time left on a terminal, else a line every ten seconds; none if `isSilent`. */
+/** A bar on a terminal, else a line every ten seconds; none if `isSilent`. */
 export function progressReport({ stderr, clock }: CliParts, isSilent: boolean): ProgressReport {
   if (isSilent) return { report: () => {}, end: () => {} }
   const isTerminal = stderr.isTTY === true
@@ -52,9 +53,9 @@ function progressText(stderr: Output, progress: Progress, passedMs: number): str
     return `${what}: ${done} (${speed} a second)`
   }
   // The dataset may have more rows now than when they were counted.
-  const { share = rows === 0 ? 1 : Math.min(1, rowsDone / rows) } = progress
+  const share = rows === 0 ? 1 : Math.min(1, rowsDone / rows)
   const bar = stderr.isTTY ? `${barOf(share)} ` : ''
-  const amount = `${done} of ${count(stderr, rows)} ${unit}${leftText(share, passedMs)}`
+  const amount = `${done} of ${count(stderr, rows)} ${unit}`
   return `${what}: ${bar}${Math.floor(share * 100)} % (${amount})`
 }
 
@@ -63,8 +64,23 @@ function barOf(share: number): string {
   return `[${'#'.repeat(full)}${'.'.repeat(barCells - full)}]`
 }
 
-function leftText(share: number, passedMs: number): string {
-  if (share < estimatedShareMin || share >= 1) return ''
-  const seconds = Math.ceil((passedMs * (1 - share)) / share / 1000)
-  return `, ${seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`} left`
+/** The objects of a command, which waits for them and shows how far they are; not if `isSilent`. */
+export function commandObjects(parts: CliParts, state: string, isSilent: boolean): ObjectSource {
+  const { report: show, end } = progressReport(parts, isSilent)
+  const megabytes = (bytes: number) => Math.round(bytes / bytesOfMegabyte)
+  const report = ({ pattern, bytes, bytesDone }: FetchProgress) => {
+    const done = { rowsDone: megabytes(bytesDone), rows: megabytes(bytes), unit: 'MB' as const }
+    show({ what: `fetching ${pattern}`, ...done })
+    if (bytesDone === bytes) end()
+  }
+  const config = readSettings(['objectEndpoint', 'objectRegion'], {}, parts.environment)
+  const { clock, random } = parts
+  const space = commandSpace(parts, state)
+  const options = { space, waitMaxMs: Infinity, report, clock, random }
+  return parts.openObjects({ ...config, state }, options)
+}
+
+/** What a command may write into the state folder: as much as its server. */
+export function commandSpace({ environment }: CliParts, state: string): DiskSpace {
+  return diskSpaceOf(state, readSettings(['diskLimit'], {}, environment).diskLimit)
 }

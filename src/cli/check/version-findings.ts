@@ -1,0 +1,229 @@
+import type { Column } from '../../columns/column.js'
+import { typeText } from '../../columns/data-type.js'
+import { listed, many, quoted } from '../../text.js'
+import { compareText } from '../../versions/choose-files.js'
+import type {
+  FileFooter,
+  InspectedColumn,
+  InspectedKey,
+  Inspection,
+} from '../../versions/inspector.js'
+import type { PackGain } from '../../versions/packing/packer.js'
+import type { Bounds, Version } from '../../versions/version.js'
+import { finding } from './finding-table.js'
+import type { Finding } from './finding-table.js'
+
+/** Names and types that clients of a version may misread. */
+export function columnFindings(version: Version): readonly Finding[] {
+  const columns = version.columns.filter(({ hidden }) => !hidden)
+  return [
+    ...foreignNames(columns),
+    ...widenedFloats(version, columns),
+    ...zonelessFindings(columns),
+  ]
+}
+
+function foreignNames(columns: readonly Column[]): readonly Finding[] {
+  const found = columns.filter(({ name }) => /[^ -~]/.test(name))
+  if (found.length === 0) return []
+  const message =
+    `names with letters beyond ASCII: ${listed(found.map(({ name }) => quoted(name)))}: some ` +
+    'generators of clients fail on them; rename them: columns: {NAME: {name: other_name}}'
+  return [finding('name_not_ascii', message)]
+}
+
+function widenedFloats({ files }: Version, columns: readonly Column[]): readonly Finding[] {
+  const found = columns.flatMap(({ name, source, type }) => {
+    if (typeText(type) !== 'DOUBLE') return []
+    const file = files.find(({ rows, types }) => {
+      const stored = types.get(source)
+      return rows > 0 && stored !== undefined && typeText(stored) === 'FLOAT'
+    })
+    return file ? [`${quoted(name)} (FLOAT in ${file.name})`] : []
+  })
+  if (found.length === 0) return []
+  const message =
+    `${listed(found)}: FLOAT values are served as DOUBLE, 0.1 as 0.10000000149011612. ` +
+    'Write the files with one type'
+  return [finding('float_widened', message)]
+}
+
+function zonelessFindings(columns: readonly Column[]): readonly Finding[] {
+  const found = columns.filter(
+    ({ rules, type }) =>
+      rules.shown === 'timestamp' && !(type.kind === 'scalar' && type.name === 'TIMESTAMPTZ'),
+  )
+  if (found.length === 0) return []
+  const message =
+    `timestamps without a zone in ${namesOf(found)}: served without Z; say in ` +
+    'their descriptions which time zone is meant'
+  return [finding('no_time_zone', message)]
+}
+
+type Fact = readonly [column: Column, facts: InspectedColumn]
+
+/** Values of a version that its readers may misread. */
+export function valueFindings(version: Version, { columns, keys }: Inspection): readonly Finding[] {
+  const facts = version.columns.flatMap((column, index): readonly Fact[] => {
+    const found = columns[index]
+    return found && !column.hidden ? [[column, found]] : []
+  })
+  if (version.rows === 0) return []
+  return [
+    ...roundedFindings(facts),
+    ...wideFindings(facts),
+    ...notFiniteFindings(facts),
+    ...(keys ? emptyKeys(version, keys) : []),
+    ...emptyFindings(facts),
+  ]
+}
+
+function roundedFindings(facts: readonly Fact[]): readonly Finding[] {
+  const found = facts.flatMap(([{ name, asText }, { rounded }]) => {
+    if (!rounded || asText) return []
+    const { rows, example } = rounded
+    return [`${quoted(name)} (${rows === null ? '' : `${many(rows, 'row')}, `}such as ${example})`]
+  })
+  if (found.length === 0) return []
+  const message =
+    `numbers beyond what a double holds in ${listed(found)}: JavaScript, Excel and others round ` +
+    'them; serve them as text: columns: {NAME: {json: string}}'
+  return [finding('rounded_by_readers', message)]
+}
+
+/** Every number of so many digits is a double. */
+const digitsOfDouble = 15
+
+/** No value of today is rounded, but the type holds values that are. */
+function wideFindings(facts: readonly Fact[]): readonly Finding[] {
+  const found = facts.flatMap(([column, { rounded }]) => {
+    const isWide = column.type.kind === 'decimal' && column.type.width > digitsOfDouble
+    return isWide && !rounded && !column.asText ? [column] : []
+  })
+  if (found.length === 0) return []
+  const message =
+    `decimals of more than ${digitsOfDouble} digits in ${namesOf(found)}: readers may ` +
+    'round later values; serve them as text: columns: {NAME: {json: string}}'
+  return [finding('decimal_wide', message)]
+}
+
+function notFiniteFindings(facts: readonly Fact[]): readonly Finding[] {
+  const found = facts.flatMap(([{ name }, { notFiniteRows }]) =>
+    notFiniteRows ? [`${quoted(name)} (${many(notFiniteRows, 'row')})`] : [],
+  )
+  if (found.length === 0) return []
+  const message =
+    `NaN or infinite values in ${listed(found)}: callers get null, and filters treat ` +
+    'them as empty; write NULL if that is intended'
+  return [finding('not_finite', message)]
+}
+
+function emptyKeys({ key }: Version, { emptyRows }: InspectedKey): readonly Finding[] {
+  const empty = key.flatMap(({ name }, index) => {
+    const rows = emptyRows[index] ?? 0
+    return rows === 0 ? [] : [`${quoted(name)} (${many(rows, 'row')})`]
+  })
+  if (empty.length === 0) return []
+  const message = `no value in the key column ${listed(empty)}: no look-up by key finds these rows`
+  return [finding('key_empty', message)]
+}
+
+function emptyFindings(facts: readonly Fact[]): readonly Finding[] {
+  const found = facts.filter(([, { isEmpty }]) => isEmpty).map(([column]) => column)
+  if (found.length === 0) return []
+  const message =
+    `${many(found.length, 'column')} without any value: ${namesOf(found)}; ` +
+    'to hide a column: columns: {NAME: {hidden: true}}'
+  return [finding('column_empty', message)]
+}
+
+function namesOf(columns: readonly Column[]): string {
+  return listed(columns.map(({ name }) => quoted(name)))
+}
+
+/** Smaller datasets answer fast in any layout. */
+const rowsMin = 100_000
+const rowGroupRowsMax = 200_000
+const rowGroupRowsMin = 2000
+/** One value may end a sorted file and begin the next. */
+const filesPerLookUpMax = 2
+
+/** What makes look-ups slow, and how to improve it, with the gain if it was measured. */
+export function layoutFindings(
+  version: Version,
+  footers: readonly FileFooter[],
+  gain: PackGain | string | null,
+): readonly Finding[] {
+  const reasons = slowReasons(version, footers)
+  if (reasons.length === 0) return []
+  const slow = finding('layout_slow', `look-ups are slow: ${reasons.join('; ')}`)
+  return version.key.length > 0 ? [slow, packAdvice(version, gain)] : [slow]
+}
+
+/** Why look-ups are slow, a text for each reason. */
+export function slowReasons(version: Version, footers: readonly FileFooter[]): readonly string[] {
+  const { files, rows, key } = version
+  if (rows <= rowsMin) return []
+  const [first] = key
+  const reasons: string[] = []
+  const filesWith = (what: string, isSo: (footer: FileFooter) => boolean) => {
+    const found = files.filter((_, index) => footers[index] && isSo(footers[index]))
+    if (found.length === 0 || !first) return
+    const count = `${found.length} of ${many(files.length, 'file')}`
+    reasons.push(`${count} ${what} ${quoted(first.name)} (first ${found[0]?.name})`)
+  }
+  filesWith('not sorted by', ({ unsortedRowGroups }) => unsortedRowGroups > 0)
+  filesWith('without statistics of', ({ silentRowGroups }) => silentRowGroups > 0)
+  const most = first ? filesPerLookUp(version, first.name) : 0
+  if (most > filesPerLookUpMax) reasons.push(`each opens up to ${most} of ${files.length} files`)
+  const rowGroups = footers.reduce((sum, footer) => sum + footer.rowGroups, 0)
+  const average = Math.round(rows / Math.max(rowGroups, 1))
+  if (average > rowGroupRowsMax || average < rowGroupRowsMin) {
+    reasons.push(`row groups have ${average} rows on average`)
+  }
+  return reasons
+}
+
+function packAdvice({ dataset, key }: Version, gain: PackGain | string | null): Finding {
+  const command = `\`das dataset pack ${dataset}\``
+  if (gain === null) return finding('pack_advised', `${command} writes the fastest layout`)
+  if (typeof gain === 'string') {
+    return finding('pack_advised', `${command} may help; measuring it failed: ${gain}`)
+  }
+  const { nowMs, packedMs } = gain
+  const verdict = packedMs < nowMs ? '' : ' would not help'
+  const message =
+    `${command}${verdict}: a look-up by ${key[0]?.name} takes ${milliseconds(nowMs)} here; ` +
+    `packed ${milliseconds(packedMs)} (measured on a sample)`
+  return finding('pack_advised', message)
+}
+
+function milliseconds(ms: number): string {
+  return `${ms < 10 ? ms.toFixed(1).replace('.0', '') : Math.round(ms)} ms`
+}
+
+/** The largest number of files that may have the same value. */
+function filesPerLookUp({ files }: Version, key: string): number {
+  const known = files.map(({ bounds }) => bounds.get(key))
+  const ends = known.flatMap((bounds) =>
+    bounds
+      ? [
+          { at: bounds.min, step: 1 },
+          { at: bounds.max, step: -1 },
+        ]
+      : [],
+  )
+  // A file that ends with a value counts before one that begins with it is closed.
+  ends.sort((left, right) => compare(left.at, right.at) || right.step - left.step)
+  let [open, most] = [0, 0]
+  for (const { step } of ends) {
+    open += step
+    most = Math.max(most, open)
+  }
+  return most + known.filter((bounds) => bounds === undefined).length
+}
+
+function compare(left: Bounds['min'], right: Bounds['min']): number {
+  if (typeof left === 'string' && typeof right === 'string') return compareText(left, right)
+  return left < right ? -1 : left > right ? 1 : 0
+}
