@@ -1,20 +1,17 @@
-import { writeFile } from 'node:fs/promises'
-import { bindTexts } from '../src/engine/duckdb/bind.js'
+import { sampleFiles } from './bench/facts.js'
 import { openNative, openParquet, pathsOf } from './bench-forms/form.js'
 import type { Form } from './bench-forms/form.js'
 import { formNames, makeForms } from './bench-forms/make-forms.js'
 import type { FormName } from './bench-forms/make-forms.js'
 import { costCases, rowCases, summaryCases } from './bench-forms/questions.js'
 import type { Facts } from './bench-forms/questions.js'
-import { formFacts, reportMarkdown, timingsText } from './bench-forms/report.js'
+import { reportMarkdown, timingsText } from './bench-forms/report.js'
 import { measureCase } from './bench-forms/rounds.js'
 import type { Timing } from './bench-forms/rounds.js'
-import { measureTexts } from './bench-forms/texts.js'
 import { openDuckDb, Statements } from './harness/duckdb.js'
 import { optionalText, text, toggle, UsageError, whole } from './harness/options.js'
 import type { Option } from './harness/options.js'
 import { runProgram } from './harness/process.js'
-import { jsonText } from './harness/report.js'
 import { runScript } from './harness/script.js'
 
 const cases = [...rowCases, ...costCases, ...summaryCases]
@@ -48,9 +45,6 @@ Look-ups, lists and pages have one thread, summaries two. Whole answers are comp
     memoryLimit: text("DuckDB's, e.g. 1GB", '4GB', 'S'),
     cold: toggle('drops the files from the page cache before each kind of question (needs dd)'),
     seed: whole('another seed asks other questions', 1, 0, 2 ** 32 - 1),
-    texts: toggle('also measures side files of the different names'),
-    json: optionalText('writes everything to a file'),
-    markdown: optionalText('writes the tables to a file'),
   },
 }
 
@@ -86,27 +80,11 @@ async function openForms(
   return forms
 }
 
-const companiesMax = 20_000
-
 async function readFacts(packed: readonly string[]): Promise<Facts> {
   // A sample's seed repeats it only with one thread, which is what this opens.
   using duckdb = await openDuckDb()
-  const statements = new Statements(duckdb.connection)
-  const table = 'FROM read_parquet($1::VARCHAR[])'
-  const values = [bindTexts(packed)]
-  const column = async (sql: string) => (await statements.run(sql, values))[0] ?? []
-  const columns = await column(`SELECT column_name FROM (DESCRIBE ${table})`)
-  const years = await column(`SELECT unnest([min(year), max(year)]) ${table}`)
-  const sample = `reservoir(${companiesMax} ROWS) REPEATABLE (7)`
-  const inns = await column(
-    `SELECT inn FROM (SELECT inn ${table} USING SAMPLE ${sample}) ORDER BY hash(inn)`,
-  )
-  const [first = 0, last = 0] = years.map(Number)
-  return {
-    columns: columns.map(String),
-    years: [first, last],
-    companies: [...new Set(inns.map(String))],
-  }
+  const { years, ...facts } = await sampleFiles(new Statements(duckdb.connection), packed)
+  return { ...facts, years: [Math.min(...years), Math.max(...years)] }
 }
 
 async function dropFromCache(forms: readonly Form[]): Promise<void> {
@@ -139,15 +117,8 @@ await runScript(command, async (options, run) => {
     run.log(timingsText(found))
     timings.push(...found)
   }
-  const texts = options.texts
-    ? await measureTexts(made.get('packed') ?? [], options.folder, summaryRounds, run.update)
-    : ''
   const { years } = options
   const rows = forms[0]?.rows ?? 0
-  const findings = { years, rows, memoryLimit, forms: formFacts(forms), timings, texts }
+  const findings = { years, rows, memoryLimit, forms, timings }
   run.print(reportMarkdown(findings, cases))
-  if (options.json !== null) await writeFile(options.json, jsonText(findings))
-  if (options.markdown !== null) {
-    await writeFile(options.markdown, reportMarkdown(findings, cases))
-  }
 })

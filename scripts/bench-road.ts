@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import { prepareData } from './bench/bench-data.js'
@@ -23,7 +22,6 @@ connection and on 16, by wall time and by CPU time; beside it the engine alone.`
     rounds: whole('of each build and number of connections', 5, 1, 1000),
     seconds: whole('of each measurement; a round has four', 3, 1, 1000),
     warmUp: whole('look-ups before: V8 compiles what runs often', 3000, 0, 1_000_000),
-    markdown: optionalText('writes the tables to a file'),
   },
 }
 
@@ -37,7 +35,5 @@ await runScript(command, async (options, run) => {
   run.update('the engine alone')
   const engine = await measureEngines(facts, now.registry, run)
   const roads = await measureBuilds([...builds, now], facts, options, run)
-  const tables = roadMarkdown(engine, roads)
-  run.print(tables)
-  if (options.markdown !== null) await writeFile(options.markdown, tables)
+  run.print(roadMarkdown(engine, roads))
 })

@@ -3,7 +3,7 @@ import { command } from './bench/bench-options.js'
 import { faultsOf, isOurs } from './bench/findings.js'
 import { measure } from './bench/measure.js'
 import { installPeers } from './bench/peers.js'
-import { reportMarkdown, reportText } from './bench/report.js'
+import { reportMarkdown } from './bench/report.js'
 import { goalsOf } from './bench/targets.js'
 import { requireBuild } from './harness/fixture.js'
 import { jsonText } from './harness/report.js'
@@ -23,12 +23,11 @@ await runScript(command, async (options, run) => {
   }
   const findings = await measure(options, run)
   const faults = faultsOf(findings)
-  run.print(reportText(findings))
+  const report = reportMarkdown(findings, commandText(process.argv.slice(2)))
+  run.print(report)
   if (options.json !== null) {
     await writeFile(options.json, jsonText({ ...findings, goals: goalsOf(findings), faults }))
   }
-  if (options.markdown !== null) {
-    await writeFile(options.markdown, reportMarkdown(findings, commandText(process.argv.slice(2))))
-  }
+  if (options.markdown !== null) await writeFile(options.markdown, report)
   if (faults.some(isOurs)) process.exitCode = 1
 })

@@ -1,5 +1,5 @@
 import { Agent } from 'node:http'
-import { readChargedRows } from './check-charges/charged-rows.js'
+import { readCharged } from './scenarios/parts/charged.js'
 import { askForged, askMistaken } from './check-questions/ask-odd.js'
 import { askRows, askTop } from './check-questions/ask-rows.js'
 import { askSummary, summedTable } from './check-questions/ask-summary.js'
@@ -167,7 +167,7 @@ await runScript(command, async (given, run) => {
   const peakBytes = memoryOf(fixture.server.child, 'VmHWM')
   await fixture.server.stop()
   const names = new Set(fixture.sold.map(({ subscription }) => subscription))
-  const { charged } = readChargedRows(`${fixture.folder}/state/control.db`)
+  const charged = readCharged(fixture.folder)
   const chargedRows = sum(
     charged.filter(({ subscription }) => names.has(subscription)).map(({ rows }) => Number(rows)),
   )

@@ -6,35 +6,21 @@ import type { Timing } from './rounds.js'
 import { workParts } from './work.js'
 
 /** All that a run has found. */
-export interface Findings {
+interface Findings {
   readonly years: number
   readonly rows: number
   readonly memoryLimit: string
-  readonly forms: readonly {
-    readonly name: string
-    readonly files: number
-    readonly sizeBytes: number
-  }[]
+  readonly forms: readonly Form[]
   readonly timings: readonly Timing[]
-  /** A table of side files of names; empty where they are not measured. */
-  readonly texts: string
-}
-
-/** What `findings` says of the forms. */
-export function formFacts(forms: readonly Form[]): Findings['forms'] {
-  return forms.map((form) => ({
-    name: form.name,
-    files: form.kind === 'native' ? 1 : form.files.length,
-    sizeBytes: form.sizeBytes,
-  }))
 }
 
 /** The tables of a run: sizes, times, and CPU times. */
 export function reportMarkdown(findings: Findings, cases: readonly Case[]): string {
   const names = findings.forms.map(({ name }) => name)
-  const sizes = findings.forms.map(
-    ({ files, sizeBytes }) => `${files}, ${(sizeBytes / 1e9).toFixed(2)} GB`,
-  )
+  const sizes = findings.forms.map((form) => {
+    const files = form.kind === 'native' ? 1 : form.files.length
+    return `${files}, ${(form.sizeBytes / 1e9).toFixed(2)} GB`
+  })
   const rowsOf = (cell: (timing: Timing) => string) =>
     cases.flatMap(({ name, title }) => {
       const timings = findings.timings.filter((timing) => timing.case === name)
@@ -57,7 +43,6 @@ export function reportMarkdown(findings: Findings, cases: readonly Case[]): stri
     ),
     markdownTable(['CPU time, median ms', ...names], cpu),
     ...allCosts(findings.timings),
-    findings.texts,
   ])
 }
 

@@ -1,7 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Cleanup } from '../harness/cleanup.js'
 import {
@@ -50,7 +49,7 @@ export async function prepareData(order: DataOrder, run: Run): Promise<Facts> {
   const entry = soldStatements(source)
   await writeRegistry(folder, { yearly: entry, [packedName]: entry })
   run.update('packing them')
-  await pack(fixture, packedName, [], run.cleanup)
+  await pack(fixture, packedName, run.cleanup)
   run.update('reading what they hold')
   const yearly = await layoutOf('yearly', source)
   return readFacts(fixture, yearly, await layoutOf('packed', await copyIn(fixture)))
@@ -87,20 +86,14 @@ export function soldStatements(folder: string) {
 }
 
 /** Makes statements of so many companies, a file a year. */
-export function generate(companies: number, out: string, cleanup: Cleanup): Promise<void> {
+function generate(companies: number, out: string, cleanup: Cleanup): Promise<void> {
   const script = fileURLToPath(new URL('../generate-financials.ts', import.meta.url))
   const argv = ['--import', 'tsx', script, '--companies', String(companies), '--out', out]
   return runVisibly({ argv, env: bareEnvironment() }, cleanup)
 }
 
 /** Packs a dataset of a fixture with the built product. */
-export function pack(
-  fixture: Fixture,
-  dataset: string,
-  more: readonly string[],
-  cleanup: Cleanup,
-  watch?: (child: ChildProcess) => void,
-): Promise<void> {
-  const argv = [launcher, 'dataset', 'pack', dataset, ...more, ...placeOptions(fixture)]
-  return runVisibly({ argv, env: bareEnvironment() }, cleanup, watch)
+function pack(fixture: Fixture, dataset: string, cleanup: Cleanup): Promise<void> {
+  const argv = [launcher, 'dataset', 'pack', dataset, ...placeOptions(fixture)]
+  return runVisibly({ argv, env: bareEnvironment() }, cleanup)
 }

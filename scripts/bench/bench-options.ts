@@ -21,7 +21,7 @@ const only: Option<readonly string[]> = {
 }
 
 /** Sizes are written like the server's own setting. */
-export const memoryLimitBytes: Option<number> = {
+const memoryLimitBytes: Option<number> = {
   placeholder: 'S',
   help: "of our server, e.g. 4GB (default: its own, 60 % of the machine's)",
   read: (given) => {

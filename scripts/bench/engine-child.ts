@@ -32,7 +32,6 @@ async function answer(order: EngineOrder): Promise<EngineReply> {
     return noRows
   }
   if (layout === null) throw new Error('nothing is open')
-  if (order.kind === 'sql') return run(layout, order.sql)
   if (order.kind === 'load') return load(layout, order.questions, order.seconds)
   if (order.kind === 'walk') return walk(layout, order.question, order.place)
   const startedMs = performance.now()
@@ -81,17 +80,6 @@ async function ask(
   if (chosen.length === 0) return []
   const [rows = []] = await statements.run(sqlOf(question, columns), valuesOf(question, chosen))
   return rows.map(String)
-}
-
-async function run({ files, statements }: OpenLayout, sql: string): Promise<EngineReply> {
-  const startedMs = performance.now()
-  const columns = await statements.run(sql, [bindTexts(files.map(({ path }) => path))])
-  const ms = performance.now() - startedMs
-  const [first = []] = columns
-  const rows = first.map((_, at) =>
-    JSON.stringify(columns.map((cells) => (cells[at] === null ? null : String(cells[at])))),
-  )
-  return { ...noRows, ms, rows }
 }
 
 /** A page by keyset: file by file, from the row after the last one. */

@@ -14,8 +14,6 @@ export type EngineOrder =
       readonly columns: readonly string[]
     }
   | { readonly kind: 'ask'; readonly question: Question }
-  /** A statement over all files, which are its parameter; rows are lists of cells. */
-  | { readonly kind: 'sql'; readonly sql: string }
   | { readonly kind: 'walk'; readonly question: Question; readonly place: Place }
   | { readonly kind: 'load'; readonly questions: readonly Question[]; readonly seconds: number }
 

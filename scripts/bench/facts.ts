@@ -47,7 +47,15 @@ export async function readFacts(fixture: Fixture, yearly: Layout, packed: Layout
   const statements = new Statements(duckdb.connection)
   const [rows, packedRows] = [await rowsOf(statements, yearly), await rowsOf(statements, packed)]
   if (rows !== packedRows) throw new Error(`${rows} rows became ${packedRows} by packing`)
-  const files = bindTexts(yearly.files)
+  return { fixture, rows, ...(await sampleFiles(statements, yearly.files)), yearly, packed }
+}
+
+/** Columns, years, and some companies from all over the files; the same in every run. */
+export async function sampleFiles(
+  statements: Statements,
+  paths: readonly string[],
+): Promise<Pick<Facts, 'columns' | 'years' | 'companies'>> {
+  const files = bindTexts(paths)
   const table = 'FROM read_parquet($1::VARCHAR[])'
   const columns = await column(statements, `SELECT column_name FROM (DESCRIBE ${table})`, files)
   const years = await column(statements, `SELECT DISTINCT year ${table} ORDER BY 1`, files)
@@ -55,13 +63,9 @@ export async function readFacts(fixture: Fixture, yearly: Layout, packed: Layout
   const found = `SELECT inn FROM (SELECT inn ${table} USING SAMPLE ${sample}) ORDER BY hash(inn)`
   const inns = await column(statements, found, files)
   return {
-    fixture,
-    rows,
     columns: columns.map(String),
     years: years.map(Number),
     companies: [...new Set(inns.map(String))],
-    yearly,
-    packed,
   }
 }
 

@@ -1,5 +1,5 @@
 import { sizeText } from '../../src/cli/print.js'
-import { count, linesText, markdownTable, textTable } from '../harness/report.js'
+import { count, linesText, markdownTable } from '../harness/report.js'
 import { faultsOf } from './findings.js'
 import type { Findings } from './findings.js'
 import { connections } from './load.js'
@@ -12,14 +12,7 @@ interface Table {
 
 const nothing = '–'
 
-/** The report for people: what was measured, then each target with its result. */
-export function reportText(findings: Findings): string {
-  const tables = tablesOf(findings).map(({ titles, rows }) => textTable(titles, rows))
-  const blocks = [linesText(aboutOf(findings)), ...tables, linesText(notesOf(findings))]
-  return blocks.join('\n')
-}
-
-/** The same as Markdown, with the command that made it. */
+/** The report: what was measured, then each target with its result; with the command that made it. */
 export function reportMarkdown(findings: Findings, command: string): string {
   const tables = tablesOf(findings).map(({ titles, rows }) => markdownTable(titles, rows))
   const notes = notesOf(findings).map((note) => `- ${note}`)

@@ -1,4 +1,4 @@
-import { median, quantile } from '../harness/statistics.js'
+import { median } from '../harness/statistics.js'
 import { faultsIn } from './compare.js'
 import type { Given } from './compare.js'
 import type { Contestant } from './contestant.js'
@@ -10,7 +10,6 @@ interface Timed {
   readonly contestant: string
   /** Null where no question was answered. */
   readonly medianMs: number | null
-  readonly p90Ms: number | null
   /** The first wrong answer, or why there was none. */
   readonly fault: string | null
 }
@@ -68,9 +67,8 @@ export async function runWorkload(
   const timed = contestants.map((contestant) => {
     const all = times.get(contestant.name) ?? []
     const fault = faults.get(contestant.name) ?? null
-    const hasTimes = all.length > 0
-    const [medianMs, p90Ms] = hasTimes ? [median(all), quantile(all, 0.9)] : [null, null]
-    return { contestant: contestant.name, medianMs, p90Ms, fault }
+    const medianMs = all.length > 0 ? median(all) : null
+    return { contestant: contestant.name, medianMs, fault }
   })
   return { name, title, rounds, rows: median(rowCounts), timed }
 }

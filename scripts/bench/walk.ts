@@ -16,8 +16,6 @@ export interface WalkResult {
   readonly missing: number
   readonly totalMs: number
   readonly pageMs: number
-  readonly firstTenMs: number
-  readonly lastTenMs: number
   /** Medians of the first page and the last full one, asked for in turns. */
   readonly firstPageMs: number
   readonly lastPageMs: number
@@ -131,8 +129,6 @@ class Walk {
       missing: wanted - this.#seen.size,
       totalMs,
       pageMs: totalMs / pages,
-      firstTenMs: median(this.#pagesMs.slice(0, few)),
-      lastTenMs: median(this.#pagesMs.slice(-few)),
       firstPageMs: median(this.#firstMs),
       lastPageMs: median(this.#lastMs),
       fault: this.#failure ?? (isSame ? null : 'the rows differ from those of the engine'),

@@ -62,14 +62,7 @@ const steps: readonly Step[] = [
   { name: 'difference', line: 'npm run check:difference', seconds: 10 * minute },
   { name: 'forms', line: 'npm run check:forms', seconds: 5 * minute },
   { name: 'bench', line: 'npm run bench -- --install-peers', seconds: 30 * minute },
-  { name: 'bench-summaries', line: 'npm run bench:summaries', seconds: 10 * minute },
   { name: 'bench-road', line: 'npm run bench:road', seconds: 5 * minute },
-  { name: 'bench-charge', line: 'npm run bench:charge', seconds: 5 * minute },
-  { name: 'bench-postgres', line: 'npm run bench:charge -- --postgres', seconds: 10 * minute },
-  { name: 'bench-replicas', line: 'npm run bench:replicas', seconds: 10 * minute },
-  { name: 'bench-trino', line: 'npm run bench:trino', seconds: 10 * minute },
-  { name: 'bench-pack', line: 'npm run bench:pack', seconds: 5 * minute },
-  { name: 'bench-many', line: 'npm run bench:many', seconds: 10 * minute },
   {
     name: 'bench-forms',
     line: `tsx scripts/generate-financials.ts --companies 100000 --out .checks/financials &&

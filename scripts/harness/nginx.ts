@@ -5,12 +5,6 @@ import { freePort } from './free-port.js'
 import { startProgram } from './process.js'
 import { eventually } from './wait.js'
 
-/** An nginx on loopback, in front of groups of servers. */
-export interface Nginx {
-  /** The address of each group: `http://127.0.0.1:port` */
-  readonly bases: readonly string[]
-}
-
 /** The access log: one line a request, with the status of each server that got it. */
 const logName = 'passed.log'
 const startMsMax = 20_000
@@ -18,30 +12,28 @@ const startMsMax = 20_000
 const program = '/usr/sbin/nginx'
 
 /**
- * Starts an nginx with the settings of docs/scale.md. Each group is the base addresses of its
- * servers; one that can't be reached gets no requests for a second.
+ * Starts an nginx on loopback with the settings of docs/scale.md, in front of servers; one that
+ * can't be reached gets no requests for a second. Returns its address.
  *
  * @throws Error where nginx is not installed or does not start
  */
 export async function startNginx(
   folder: string,
-  groups: readonly (readonly string[])[],
+  servers: readonly string[],
   cleanup: Cleanup,
-): Promise<Nginx> {
+): Promise<string> {
   await mkdir(folder, { recursive: true })
-  const ports: number[] = []
-  while (ports.length < groups.length) ports.push(await freePort('127.0.0.1'))
-  const parts = groups.map((servers, at) => groupText(at, servers, ports[at] ?? 0))
+  const port = await freePort('127.0.0.1')
   const path = join(folder, 'nginx.conf')
-  await writeFile(path, mainText(folder, parts.join('\n')))
+  await writeFile(path, mainText(folder, serversText(servers, port)))
   const argv = ['-e', 'stderr', '-c', path]
   const nginx = startProgram({ command: program, argv }, cleanup)
-  const bases = ports.map((port) => `http://127.0.0.1:${port}`)
+  const base = `http://127.0.0.1:${port}`
   await eventually('nginx listens', { withinMs: startMsMax }, async () => {
     if (nginx.child.exitCode !== null) throw new Error(`nginx ended: ${nginx.output()}`)
-    return (await Promise.all(bases.map(isListening))).every(Boolean) || undefined
+    return (await isListening(base)) || undefined
   })
-  return { bases }
+  return base
 }
 
 /** Where nginx logs, for `passedAgain`. */
@@ -61,7 +53,7 @@ async function isListening(base: string): Promise<boolean> {
   )
 }
 
-function mainText(folder: string, groups: string): string {
+function mainText(folder: string, servers: string): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   const places = temporary.map((each) => `${each}_temp_path ${join(folder, each)};`)
   const user = process.getuid?.() === 0 ? 'user root;' : ''
@@ -72,16 +64,16 @@ http {
   log_format passed '$upstream_status';
   access_log ${logOf(folder)} passed;
   keepalive_requests 1000000;
-${groups}
+${servers}
 }
 `
 }
 
-function groupText(at: number, servers: readonly string[], port: number): string {
+function serversText(servers: readonly string[], port: number): string {
   const lines = servers.map((base) => {
     return `    server ${new URL(base).host} max_fails=1 fail_timeout=1s;`
   })
-  return `  upstream das${at} {
+  return `  upstream das {
 ${lines.join('\n')}
     keepalive 64;
     keepalive_timeout 60s;
@@ -92,7 +84,7 @@ ${lines.join('\n')}
     client_max_body_size 2m;
     location = /nginx { return 204; }
     location / {
-      proxy_pass http://das${at};
+      proxy_pass http://das;
       proxy_http_version 1.1;
       proxy_set_header Connection "";
       proxy_set_header Host $host;

@@ -36,8 +36,6 @@ export interface PostgresServer {
 }
 
 interface PostgresPlace {
-  /** Where its folder is made; the system's temporary folder where it is left out. */
-  readonly parent?: string
   /** `name=value`; by default nothing waits for the disk. */
   readonly settings?: readonly string[]
 }
@@ -48,9 +46,9 @@ interface PostgresPlace {
  */
 export async function startPostgresServer(
   add: (close: () => Promise<void>) => unknown,
-  { parent = tmpdir(), settings = [] }: PostgresPlace = {},
+  { settings = [] }: PostgresPlace = {},
 ): Promise<PostgresServer> {
-  const folder = mkdtempSync(join(parent, 'das-postgres-'))
+  const folder = mkdtempSync(join(tmpdir(), 'das-postgres-'))
   const cluster = { folder, data: join(folder, 'data'), own: await owner() }
   const url = await prepare(cluster)
   let child: ChildProcess | null = null

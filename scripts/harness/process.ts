@@ -108,11 +108,7 @@ export async function system(command: string, ...argv: readonly string[]): Promi
  * Runs a program to its end; what it writes goes to stderr.
  * @throws Error when it fails
  */
-export async function runVisibly(
-  start: Start,
-  cleanup: Cleanup,
-  watch?: (child: ChildProcess) => void,
-): Promise<void> {
+export async function runVisibly(start: Start, cleanup: Cleanup): Promise<void> {
   cleanup.signal.throwIfAborted()
   const child = spawnProgram(start, ['ignore', 2, 2])
   const ended = endOf(child)
@@ -120,7 +116,6 @@ export async function runVisibly(
     child.kill()
     return ended
   })
-  watch?.(child)
   const code = await ended
   forget()
   if (code === 0) return

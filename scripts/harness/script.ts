@@ -17,6 +17,7 @@ export interface Run extends Progress {
 export async function runScript<T extends OptionTable>(
   command: Command<T>,
   work: (options: OptionValues<T>, run: Run) => Promise<void>,
+  argv: readonly string[] = process.argv.slice(2),
 ): Promise<void> {
   const cleanup = new Cleanup()
   const progress = startProgress(command.name)
@@ -28,7 +29,7 @@ export async function runScript<T extends OptionTable>(
     })
   }
   try {
-    const options = readOptions(command.options, process.argv.slice(2))
+    const options = readOptions(command.options, argv)
     if (options) await work(options, { ...progress, cleanup })
     else progress.print(helpText(command))
   } catch (cause) {

@@ -10,7 +10,7 @@ import { createExchange } from './exchange.js'
 import { allowedHosts, requireAllowed } from './hosts.js'
 import { tools } from './tools.js'
 
-export /** The paths of the sign-in. */
+/** The paths of the sign-in. */
 interface SignInPaths {
   readonly server: string
   readonly resource: string

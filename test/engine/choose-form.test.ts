@@ -3,7 +3,7 @@ import { chooseForPage, chooseForTotal } from '../../src/engine/duckdb/choose-fo
 import type { DataFile, Version } from '../../src/versions/version.js'
 import { openEngine } from './fixtures/open-engine.js'
 
-// The choice between packed and dropped files agrees with measured times (scripts/bench/LOGBOOK.md).
+// The choice between packed and dropped files agrees with measured times (scripts/bench/NOTES.md).
 
 const columnsMax = 131
 const packedRows = 20_480

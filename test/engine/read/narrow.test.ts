@@ -7,7 +7,7 @@ import type { Statement } from '../../../src/engine/duckdb/run-statement.js'
 import type { Version } from '../../../src/versions/version.js'
 import { openEngine } from '../fixtures/open-engine.js'
 
-// When a search file is read first agrees with measured costs (scripts/bench/LOGBOOK.md).
+// When a search file is read first agrees with measured costs (scripts/bench/NOTES.md).
 
 const fileRows = 20_480
 const filesCount = 731

@@ -1,0 +1,108 @@
+import { Fault } from '../../harness/fault.js'
+import { count } from '../../harness/report.js'
+import { sum } from '../../harness/statistics.js'
+import type { Answer } from './ask.js'
+import type { Seen } from './rule.js'
+
+/** Rows and tops cost a row each, which may be fewer than asked for; an aggregate its whole cost. */
+export type Cost =
+  | { readonly kind: 'each'; readonly most: number }
+  | { readonly kind: 'whole'; readonly groups: number; readonly rows: number }
+
+/** Who asks for what, and what its answer costs. */
+export interface Asked {
+  readonly subscription: string
+  readonly dataset: string
+  readonly cost: Cost
+}
+
+/** What clients received, and what that may have cost; it grows with subscriptions and datasets. */
+export class Ledger {
+  readonly #seen = new Map<string, Seen>()
+  readonly #ends: Record<string, number> = {}
+  readonly #isProxied: boolean
+
+  /** Behind a proxy, a request that failed may have been charged by a server that then went. */
+  constructor({ isProxied = false } = {}) {
+    this.#isProxied = isProxied
+  }
+
+  /** @throws Fault where an aggregate lacks groups */
+  note({ subscription, dataset, cost }: Asked, answer: Answer): void {
+    const end = endOf(answer)
+    this.#ends[end] = this.ended(end) + 1
+    const key = `${subscription} ${dataset}`
+    const { delivered, attempted } = this.#seen.get(key) ?? { delivered: 0, attempted: 0 }
+    const { least, most } = this.#bounds(answer, cost)
+    const sums = { delivered: delivered + least, attempted: attempted + most }
+    this.#seen.set(key, { subscription, dataset, ...sums })
+  }
+
+  seen(): readonly Seen[] {
+    return [...this.#seen.values()]
+  }
+
+  /** Rows that arrived for certain. */
+  get delivered(): number {
+    return sum(this.seen().map(({ delivered }) => delivered))
+  }
+
+  /** Rows that may have been charged. */
+  get attempted(): number {
+    return sum(this.seen().map(({ attempted }) => attempted))
+  }
+
+  /** How many requests ended with a status, `broken off` or `no answer`. */
+  ended(end: string): number {
+    return this.#ends[end] ?? 0
+  }
+
+  /** All ends with their numbers. */
+  get ends(): string {
+    return countsText(this.#ends)
+  }
+
+  /** The rows that a request cost at least and at most, by what came of it. */
+  #bounds(answer: Answer, cost: Cost): { least: number; most: number } {
+    const most = cost.kind === 'whole' ? cost.rows : cost.most
+    switch (answer.kind) {
+      case 'page': {
+        const rows = rowsOf(answer.rows.length, answer.isExplained, cost)
+        return { least: rows, most: rows }
+      }
+      case 'broken': {
+        // Of an aggregate that was cut off, one group that arrived has cost as much as all.
+        const arrived = cost.kind === 'each' || answer.arrived === 0 ? answer.arrived : cost.rows
+        return { least: arrived, most }
+      }
+      case 'refused':
+      case 'unsent':
+        return { least: 0, most: this.#isProxied ? most : 0 }
+    }
+  }
+}
+
+/** Names with how often each occurred. */
+export function countsText(counts: Readonly<Record<string, number>>): string {
+  const words = Object.entries(counts).sort()
+  return words.map(([name, number]) => `${count(number)} × ${name}`).join(', ') || 'none'
+}
+
+function endOf(answer: Answer): string {
+  switch (answer.kind) {
+    case 'page':
+      return answer.isWhole ? '200' : 'export cut'
+    case 'refused':
+      return String(answer.status)
+    case 'broken':
+      return 'broken off'
+    case 'unsent':
+      return 'no answer'
+  }
+}
+
+function rowsOf(items: number, isExplained: boolean, cost: Cost): number {
+  if (cost.kind === 'each') return items + (isExplained ? 1 : 0)
+  if (items === cost.groups) return cost.rows
+  throw new Fault(`${items} of ${cost.groups} groups`)
+}

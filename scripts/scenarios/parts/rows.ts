@@ -1,0 +1,134 @@
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { Value } from 'typebox/value'
+import { Fault } from '../../harness/fault.js'
+
+/** A dataset whose cells follow from id, year and generation, so that clients know every row. */
+export interface Table {
+  readonly name: string
+  /** A file each. */
+  readonly years: readonly number[]
+  /** Rows of each year, the ids from 0 on. */
+  readonly rows: number
+  /** How much longer each label is, so that answers are long. */
+  readonly letters: number
+}
+
+/** A row as every door sends it. */
+const RowSchema = Type.Object({
+  id: Type.Integer(),
+  year: Type.Integer(),
+  generation: Type.Integer(),
+  value: Type.Integer(),
+  label: Type.String(),
+})
+export type Row = Static<typeof RowSchema>
+const Rows = Type.Array(RowSchema)
+
+/** Rows of these years whose id is in `from` … `to` − 1. */
+export interface Selection {
+  readonly years: readonly number[]
+  readonly from: number
+  readonly to: number
+}
+
+/** That of the source files, year by year, or that of packed ones, by id and year. */
+export type Order = 'source' | 'packed'
+
+/** What rows show about the version that they came from. */
+export interface Evidence {
+  /** Year → generation. */
+  readonly generations: ReadonlyMap<number, number>
+  /** Null where both orders are the same. */
+  readonly order: Order | null
+}
+
+const digits = 6
+
+/** The SQL of one year's rows in one generation, the ids from 0 on. */
+export function rowsSql({ rows, letters }: Table, year: number, generation: number): string {
+  const value = `(i * 7919 + ${year * 104_729 + generation * 1_299_709}) % 1000000007`
+  const number = `lpad(CAST(i AS VARCHAR), ${digits}, '0')`
+  const label = `'row ' || ${number} || '${tail(year, generation, letters)}'`
+  return `SELECT i AS id, CAST(${year} AS INTEGER) AS year,
+    CAST(${generation} AS INTEGER) AS generation, ${value} AS value, ${label} AS label
+    FROM range(${rows}) t(i)`
+}
+
+/** What the label of a row contains, and that of no other id. */
+export function labelPart(id: number): string {
+  return `row ${String(id).padStart(digits, '0')}`
+}
+
+/** How many rows a selection has. */
+export function sizeOf({ years, from, to }: Selection): number {
+  return years.length * (to - from)
+}
+
+/** @throws Fault where a row has another shape */
+export function rowsOf(rows: readonly unknown[]): readonly Row[] {
+  if (Value.Check(Rows, rows)) return rows
+  throw new Fault(`a row of another shape: ${text(rows.find((row) => !isRow(row)))}`)
+}
+
+/**
+ * Checks the first rows of a selection: each is right, none is missing or repeated, and each year
+ * is of one generation.
+ * @throws Fault naming the first row that is wrong
+ */
+export function checkFirst(
+  rows: readonly Row[],
+  { letters }: Table,
+  selection: Selection,
+): Evidence {
+  const generations = new Map<number, number>()
+  for (const row of rows) {
+    requireRight(row, letters)
+    const known = generations.get(row.year) ?? row.generation
+    if (known !== row.generation) {
+      throw new Fault(`generations ${known} and ${row.generation} in one year: ${text(row)}`)
+    }
+    generations.set(row.year, known)
+  }
+  const orders = (['source', 'packed'] as const).filter((order) =>
+    rows.every((row, at) => isAt(row, at, selection, order)),
+  )
+  if (orders.length === 0) throw new Fault(misplaced(rows, selection))
+  return { generations, order: orders.length === 1 ? (orders[0] ?? null) : null }
+}
+
+function isRow(row: unknown): boolean {
+  return Value.Check(RowSchema, row)
+}
+
+function requireRight(row: Row, letters: number): void {
+  const { id, year, generation } = row
+  const value = (id * 7919 + year * 104_729 + generation * 1_299_709) % 1_000_000_007
+  const label = labelPart(id) + tail(year, generation, letters)
+  if (row.value !== value || row.label !== label) throw new Fault(`a torn row: ${text(row)}`)
+}
+
+function tail(year: number, generation: number, letters: number): string {
+  return ` of ${year}, ${String(generation).padStart(digits, '0')}${'x'.repeat(letters)}`
+}
+
+function isAt({ id, year }: Row, index: number, selection: Selection, order: Order): boolean {
+  const { years, from, to } = selection
+  const [span, ofYears] = [to - from, years.length]
+  const [dueId, dueYear] =
+    order === 'source'
+      ? [from + (index % span), years[Math.floor(index / span)]]
+      : [from + Math.floor(index / ofYears), years[index % ofYears]]
+  return id === dueId && year === dueYear
+}
+
+function misplaced(rows: readonly Row[], selection: Selection): string {
+  const index = rows.findIndex(
+    (row, at) => !isAt(row, at, selection, 'source') && !isAt(row, at, selection, 'packed'),
+  )
+  return `a row missing, repeated or out of order at ${index}: ${text(rows[Math.max(index, 0)])}`
+}
+
+function text(row: unknown): string {
+  return JSON.stringify(row ?? null).slice(0, 300)
+}

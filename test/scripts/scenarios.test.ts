@@ -1,0 +1,291 @@
+import t from 'tap'
+import { readOptions } from '../../scripts/harness/options.js'
+import { randomOf } from '../../scripts/harness/random.js'
+import { charges } from '../../scripts/scenarios/charges.js'
+import type { Answer, Page } from '../../scripts/scenarios/parts/ask.js'
+import { Ledger } from '../../scripts/scenarios/parts/ledger.js'
+import type { Cost } from '../../scripts/scenarios/parts/ledger.js'
+import { checkFirst, rowsOf } from '../../scripts/scenarios/parts/rows.js'
+import { findViolation, requireRule } from '../../scripts/scenarios/parts/rule.js'
+import type { Charged, Phase, Seen } from '../../scripts/scenarios/parts/rule.js'
+import { readPage, walkThrough } from '../../scripts/scenarios/parts/walks.js'
+import type { Question } from '../../scripts/scenarios/parts/walks.js'
+
+const period = '2026-11'
+const where = { subscription: 'sub_1', dataset: 'left' }
+const charged = (rows: number, other: Partial<Charged> = {}): Charged => ({
+  ...where,
+  period,
+  rows,
+  ...other,
+})
+const seen = (delivered: number, attempted: number, other: Partial<Seen> = {}): Seen => ({
+  ...where,
+  delivered,
+  attempted,
+  ...other,
+})
+/** 100 rows were charged before; in this phase 20 arrived, and 30 more may have been charged. */
+const crash = (changes: Partial<Phase> = {}): Phase => ({
+  isClean: false,
+  periods: [period, period],
+  seen: [seen(20, 50)],
+  before: [charged(100)],
+  after: [charged(130)],
+  caps: [],
+  ...changes,
+})
+
+/** The rule that a phase breaks, with the rows that it names. */
+function broken(phase: Phase) {
+  const violation = findViolation(phase)
+  return violation && [violation.rule, violation.rows]
+}
+
+await t.test('anything from delivered to attempted may be charged when it crashed', (t) => {
+  for (const after of [120, 121, 150]) {
+    t.equal(findViolation(crash({ after: [charged(after)] })), null, `${after}`)
+  }
+  t.equal(findViolation(crash({ seen: [], after: [charged(100)] })), null, 'nobody asked')
+  t.equal(findViolation(crash({ seen: [], before: [], after: [] })), null, 'the first of all')
+  t.end()
+})
+
+await t.test('one row delivered and not charged is found, with its numbers', (t) => {
+  t.same(findViolation(crash({ after: [charged(119)] })), {
+    rule: 'delivered ≤ charged',
+    ...where,
+    period: null,
+    rows: { delivered: 20, charged: 19, attempted: 50 },
+  })
+  t.same(
+    broken(crash({ before: [], after: [] })),
+    ['delivered ≤ charged', { delivered: 20, charged: 0, attempted: 50 }],
+    'also where nothing is charged at all',
+  )
+  t.end()
+})
+
+await t.test('one row charged that nobody could have had is found', (t) => {
+  t.same(broken(crash({ after: [charged(151)] })), [
+    'charged ≤ attempted',
+    { delivered: 20, charged: 51, attempted: 50 },
+  ])
+  t.same(
+    broken(crash({ after: [charged(130), charged(1, { dataset: 'right' })] })),
+    ['charged ≤ attempted', { delivered: 0, charged: 1, attempted: 0 }],
+    'also of a dataset that nobody asked',
+  )
+  t.end()
+})
+
+await t.test('rows charged in vain by an earlier crash hide nothing of this one', (t) => {
+  const before = [charged(1000)]
+  t.same(broken(crash({ before, after: [charged(1010)] }))?.[0], 'delivered ≤ charged')
+  t.end()
+})
+
+await t.test('where nothing crashed, charged is delivered, to the row', (t) => {
+  const clean = (rows: number) => crash({ isClean: true, after: [charged(rows)] })
+  t.equal(findViolation(clean(120)), null)
+  t.same(broken(clean(119))?.[0], 'delivered ≤ charged')
+  t.same(broken(clean(121)), [
+    'delivered = charged where nothing crashed',
+    { delivered: 20, charged: 21, attempted: 50 },
+  ])
+  t.end()
+})
+
+await t.test('the quota of a dataset holds in each month, and not over two', (t) => {
+  const caps = [{ ...where, rows: 130 }]
+  t.equal(findViolation(crash({ caps })), null, 'exactly the quota')
+  t.same(broken(crash({ caps, after: [charged(131)] })), [
+    'charged ≤ quota',
+    { charged: 131, quota: 130 },
+  ])
+  const earlier = charged(130, { period: '2026-10' })
+  const before = [earlier, charged(100)]
+  t.equal(findViolation(crash({ caps, before, after: [earlier, charged(130)] })), null)
+  const strangers = [{ subscription: 'sub_2', dataset: 'left', rows: 1 }]
+  t.equal(findViolation(crash({ caps: strangers })), null, "not another's")
+  t.end()
+})
+
+await t.test('the quota over all datasets counts them together', (t) => {
+  const right = { dataset: 'right' }
+  const both = crash({
+    seen: [seen(20, 50), seen(10, 10, right)],
+    after: [charged(120), charged(10, right)],
+  })
+  const cap = (rows: number) => [{ subscription: 'sub_1', dataset: null, rows }]
+  t.equal(findViolation({ ...both, caps: cap(130) }), null)
+  t.same(findViolation({ ...both, caps: cap(129) }), {
+    rule: 'charged ≤ quota',
+    subscription: 'sub_1',
+    dataset: null,
+    period,
+    rows: { charged: 130, quota: 129 },
+  })
+  t.end()
+})
+
+await t.test('a charge that shrinks or goes is found', (t) => {
+  const nothing = { seen: [seen(0, 50)] }
+  const rule = 'what was charged stays charged'
+  t.same(broken(crash({ ...nothing, after: [charged(99)] })), [rule, { lost: 1 }])
+  t.same(broken(crash({ ...nothing, after: [] })), [rule, { lost: 100 }])
+  const moved = [charged(100, { period: '2026-10' })]
+  t.same(broken(crash({ ...nothing, after: moved })), [rule, { lost: 100 }])
+  t.end()
+})
+
+await t.test('a month that is not the present one takes no charge', (t) => {
+  const rule = 'a charge goes to the present month'
+  const past = charged(30, { period: '2026-10' })
+  t.same(broken(crash({ after: [past, charged(100)] })), [rule, { charged: 30 }])
+  const future = charged(30, { period: '2026-12' })
+  t.same(broken(crash({ after: [charged(100), future] })), [rule, { charged: 30 }])
+  const atTheTurn = crash({ periods: ['2026-11', '2026-12'], after: [charged(110), future] })
+  t.equal(findViolation(atTheTurn), null, 'at its turn both are present')
+  const reopened = crash({
+    periods: ['2026-11', '2026-12'],
+    before: [charged(100), future],
+    after: [charged(130), future],
+  })
+  t.same(broken(reopened), [rule, { charged: 30 }], 'but an older one is not opened again')
+  t.end()
+})
+
+await t.test('a broken rule ends a check with its numbers', (t) => {
+  requireRule(crash())
+  t.throws(() => requireRule(crash({ after: [charged(119)] })), {
+    name: 'Fault',
+    message: /"delivered ≤ charged" does not hold: sub_1, .*left.*delivered 20, charged 19/,
+  })
+  t.end()
+})
+
+const page = (rows: readonly unknown[], changes: Partial<Page> = {}): Page => ({
+  kind: 'page',
+  rows,
+  version: 'v',
+  cursor: null,
+  isExplained: false,
+  isWhole: true,
+  ...changes,
+})
+
+// Guarantee: what a request may have cost is never taken for more, or less, than it is.
+await t.test('the ledger counts a request by what came of it', (t) => {
+  const seven = page([1, 2, 3, 4, 5, 6, 7])
+  const each: Cost = { kind: 'each', most: 100 }
+  const whole: Cost = { kind: 'whole', groups: 30, rows: 60 }
+  const refused: Answer = { kind: 'refused', status: 429, words: '' }
+  const outcomes: readonly [Cost, Answer, number, number][] = [
+    [each, seven, 7, 7],
+    [each, page([], { isExplained: true }), 1, 1],
+    [each, { kind: 'broken', arrived: 3 }, 3, 100],
+    [each, refused, 0, 0],
+    [each, { kind: 'unsent' }, 0, 0],
+    [whole, page(Array(30).fill({})), 60, 60],
+    [whole, { kind: 'broken', arrived: 1 }, 60, 60],
+    [whole, { kind: 'broken', arrived: 0 }, 0, 60],
+  ]
+  const asked = { subscription: 'sub_1', dataset: 'short' }
+  const all = new Ledger()
+  for (const [cost, answer, delivered, attempted] of outcomes) {
+    const ledger = new Ledger()
+    ledger.note({ ...asked, cost }, answer)
+    all.note({ ...asked, cost }, answer)
+    t.same(ledger.seen(), [{ ...asked, delivered, attempted }], JSON.stringify([cost, answer]))
+  }
+  t.same([all.delivered, all.attempted], [131, 288])
+  t.equal(all.ends, '3 × 200, 1 × 429, 3 × broken off, 1 × no answer')
+  t.throws(() => all.note({ ...asked, cost: whole }, page([])), /0 of 30 groups/)
+  const proxied = new Ledger({ isProxied: true })
+  proxied.note({ ...asked, cost: each }, refused)
+  t.equal(proxied.attempted, 100, 'a server behind the proxy may have charged and then gone')
+  t.end()
+})
+
+const table = { name: 'things', years: [1, 2], rows: 10, letters: 0 }
+const row = (id: number, year: number, generation = 0) => ({
+  id,
+  year,
+  generation,
+  value: (id * 7919 + year * 104_729 + generation * 1_299_709) % 1_000_000_007,
+  label: `row ${String(id).padStart(6, '0')} of ${year}, ${String(generation).padStart(6, '0')}`,
+})
+const selection = { years: [1, 2], from: 3, to: 5 }
+const right = [row(3, 1), row(4, 1), row(3, 2), row(4, 2)]
+
+// Guarantee: a row that is wrong, missing, repeated or out of place is found.
+await t.test('rows are compared with what they must be', (t) => {
+  const found = (rows: readonly unknown[]) => () => checkFirst(rowsOf(rows), table, selection)
+  t.equal(found(right)().order, 'source')
+  t.equal(found([row(3, 1), row(3, 2), row(4, 1)])().order, 'packed')
+  t.same([...found([row(3, 1, 7)])().generations], [[1, 7]])
+  const wrong: readonly (readonly [RegExp, readonly unknown[]])[] = [
+    [/torn/, [{ ...row(3, 1), value: 1 }]],
+    [/torn/, [{ ...row(3, 1), label: 'row 000003' }]],
+    [/shape/, [{ id: 3 }]],
+    [/generations 0 and 1/, [row(3, 1), row(4, 1, 1)]],
+    [/missing, repeated or out of order at 0/, right.slice(1)],
+    [/out of order at 1/, [row(3, 1), row(3, 1)]],
+  ]
+  for (const [words, rows] of wrong) t.throws(found(rows), words)
+  t.end()
+})
+
+await t.test('a walk ends with every row once, or it is a fault', async (t) => {
+  const question: Question = { door: 'get', table, selection, limit: 2, cursor: null }
+  const pages = [page(right.slice(0, 2), { cursor: 'next' }), page(right.slice(2))]
+  const readerOf = (given: readonly (Page | null)[]) => {
+    const left = [...given]
+    return { ask: () => Promise.resolve(left.shift() ?? null) }
+  }
+  t.match(await walkThrough(readerOf(pages), question), { order: 'source' })
+  t.equal(await walkThrough(readerOf(pages.slice(0, 1)), question), null, 'it was refused')
+  await readPage(readerOf(pages), question)
+  const wrong: readonly (readonly [RegExp, readonly Page[]])[] = [
+    [/1 rows, not 2/, [page(right.slice(0, 1), { cursor: 'next' })]],
+    [/a cursor where none is due/, [page(right.slice(0, 2))]],
+    [/version w in the walk/, [pages[0] ?? page([]), page(right.slice(2), { version: 'w' })]],
+    [/out of order at 2/, [pages[0] ?? page([]), page(right.slice(0, 2))]],
+  ]
+  for (const [words, given] of wrong) {
+    await t.rejects(walkThrough(readerOf(given), question), words)
+  }
+})
+
+await t.test('a seed repeats its numbers, and each client has some of its own', (t) => {
+  const draw = (...numbers: [number, ...number[]]) => {
+    const random = randomOf(...numbers)
+    return Array.from({ length: 20 }, () => random.whole(5, 500))
+  }
+  t.same(draw(7, 1, 2), draw(7, 1, 2))
+  for (const others of [draw(7, 1, 3), draw(7, 2, 2), draw(8, 1, 2), draw(7, 1)]) {
+    t.notSame(draw(7, 1, 2), others)
+  }
+  t.ok(draw(7).every((number) => number >= 5 && number <= 500))
+  const random = randomOf(7)
+  const faces = new Set(Array.from({ length: 100 }, () => random.whole(1, 6)))
+  t.equal(faces.size, 6, 'all of the range')
+  t.end()
+})
+
+await t.test('options are read or refused', (t) => {
+  const { options } = charges
+  t.match(readOptions(options, []), { cycles: 500, clients: 16 })
+  t.same(readOptions(options, ['--cycles', '3', '--clients', '2', '--seed', '0']), {
+    cycles: 3,
+    clients: 2,
+    seed: 0,
+  })
+  t.equal(readOptions(options, ['--help']), null)
+  const wrong = [['--cycles', '0'], ['--cycles', '1e3'], ['--seed', '-1'], ['--speed'], ['more']]
+  for (const argv of wrong) {
+    t.throws(() => readOptions(options, argv), { name: 'UsageError' }, argv.join(' '))
+  }
+  t.end()
+})
