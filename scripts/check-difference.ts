@@ -34,7 +34,7 @@ kept connection: one that does not exist, one that is ungranted, one that is als
 control another one that does not exist. Then asks for a lost token with addresses that have a
 subscription or none. Prints for each door the median times and the p-values of the Mann-Whitney test
 against the first one. The times are reported, not judged: test/io/http/leak.test.ts and
-test/portal/shop/lost-token.test.ts check that the answers are equal.`,
+test/sales/order-pages/lost-token.test.ts check that the answers are equal.`,
   options: {
     door: optionalText('only doors whose name contains this', 'NAME'),
     requests: whole('requests for each name at each door', 5000, 20, 1_000_000),

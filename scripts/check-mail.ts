@@ -24,7 +24,7 @@ it), and npm run build first. Installs nothing, makes no user, and leaves nothin
 
 type Print = (line: string) => void
 
-const certificates = resolve('test/mail/fixtures')
+const certificates = resolve('test/sales/letters/fixtures')
 const login = { user: 'das', password: 'p4ss:word/50%' }
 const shop = {
   free: true,

@@ -23,11 +23,13 @@ const layers = [
   ['versions'],
   ['catalog'],
   ['control'],
-  ['access', 'mail'],
-  ['mailed-codes', 'query'],
+  ['access'],
+  ['query'],
   ['engine'],
-  ['service', 'shop', 'sign-in'],
-  ['http', 'mcp', 'portal', 'cli'],
+  ['service'],
+  ['http', 'mcp', 'portal'],
+  ['sales'],
+  ['cli'],
   ['app', 'main', 'das'],
 ]
 
@@ -44,16 +46,13 @@ const weights: Readonly<Record<string, number>> = {
   control: 7186,
   engine: 10299,
   'files of src itself': 1811,
-  http: 3823,
-  mail: 1577,
-  'mailed-codes': 199,
+  http: 3522,
   mcp: 1561,
-  portal: 8884,
+  portal: 7212,
   query: 3042,
   registry: 1921,
+  sales: 6015,
   service: 3205,
-  shop: 1100,
-  'sign-in': 1166,
   versions: 6335,
 }
 /** How far a folder may be below its number. */
@@ -134,6 +133,21 @@ await t.test('a file imports from its own folder or a lower layer', (t) => {
   t.end()
 })
 
+await t.test('the rules of sales know no door: pages, routes and commands are beside them', (t) => {
+  const rules = sources.filter(({ path }) =>
+    /^sales\/(orders|agents|letters|codes)\/[^/]+$/.test(path),
+  )
+  t.ok(rules.length > 40)
+  const wrong = rules.flatMap(({ path, imports }) =>
+    imports
+      .filter((target) => /^(query|engine|service|http|mcp|portal)\b/.test(target))
+      .concat(imports.filter((target) => /^sales\/\w+\/(pages|routes)\//.test(target)))
+      .map((target) => `${path} imports ${target}`),
+  )
+  t.same(wrong, [])
+  t.end()
+})
+
 await t.test('no imports form a cycle', (t) => {
   const byPath = new Map(sources.map((source) => [source.path, source]))
   const done = new Set<string>()
@@ -157,8 +171,8 @@ await t.test(
       '@modelcontextprotocol/server': ['mcp/'],
       'better-sqlite3': ['control/'],
       commander: ['cli/'],
-      fastify: ['http/', 'mcp/', 'portal/'],
-      nodemailer: ['mail/'],
+      fastify: ['http/', 'mcp/', 'portal/', 'sales/'],
+      nodemailer: ['sales/letters/'],
       pg: ['control/postgres/'],
     }
     const strangers = linesThat((line, _index, { path }) => {

@@ -1,5 +1,5 @@
-import { MailError } from '../../src/mail/mailer.js'
-import type { Mailer, MailMessage } from '../../src/mail/mailer.js'
+import { MailError } from '../../src/sales/letters/mailer.js'
+import type { Mailer, MailMessage } from '../../src/sales/letters/mailer.js'
 import type { Machine } from './machine/machine.js'
 
 /** The post: takes letters, or is closed for a while. It keeps what it took, whatever dies. */

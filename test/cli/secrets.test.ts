@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { startMailServer } from '../mail/fixtures/mail-server.js'
+import { startMailServer } from '../sales/letters/fixtures/mail-server.js'
 import { buildCliFixture } from './fixtures/cli-fixture.js'
 import { build } from './fixtures/das-process.js'
 

@@ -14,7 +14,7 @@ import { filesOnly } from '../support/tables.js'
 import { startThings } from '../support/things.js'
 import { machineClock } from '../../src/clock.js'
 import { machineRandom } from '../../src/random.js'
-import { signInPaths } from '../../src/sign-in/resource.js'
+import { signInPaths } from '../../src/sales/agents/resource.js'
 
 /** A fault of our own is told to the log, with its cause, and to nobody else. */
 

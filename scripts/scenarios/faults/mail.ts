@@ -1,5 +1,5 @@
-import { startMailServer } from '../../../test/mail/fixtures/mail-server.js'
-import type { MailServer } from '../../../test/mail/fixtures/mail-server.js'
+import { startMailServer } from '../../../test/sales/letters/fixtures/mail-server.js'
+import type { MailServer } from '../../../test/sales/letters/fixtures/mail-server.js'
 import { bareEnvironment, subscribe } from '../../harness/fixture.js'
 import type { Run } from '../../harness/script.js'
 import { dasOf } from './site.js'

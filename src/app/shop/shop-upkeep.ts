@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js'
 import type { Jobs } from '../../control/jobs.js'
 import type { ControlStore } from '../../control/store/store.js'
-import { tidyShop } from '../../shop/tidy-shop.js'
+import { tidyShop } from '../../sales/orders/tidy-shop.js'
 
 interface UpkeepParts {
   readonly store: ControlStore

@@ -4,11 +4,11 @@ import type { Clock } from '../../clock.js'
 import type { Config } from '../../config.js'
 import { keyOf } from '../../control/keys.js'
 import type { ControlStore } from '../../control/store/store.js'
-import type { LetterSender } from '../../mail/letter-sender.js'
-import { signInPlace } from '../../sign-in/issuer.js'
-import type { SignInPlace } from '../../sign-in/issuer.js'
-import { createSignIn } from '../../sign-in/sign-in.js'
-import type { SignIn } from '../../sign-in/sign-in.js'
+import type { LetterSender } from '../../sales/letters/letter-sender.js'
+import { signInPlace } from '../../sales/agents/issuer.js'
+import type { SignInPlace } from '../../sales/agents/issuer.js'
+import { createSignIn } from '../../sales/agents/sign-in.js'
+import type { SignIn } from '../../sales/agents/sign-in.js'
 
 interface OpenSignInParts {
   readonly config: Config

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { startMailServer, startOddServer } from '../../mail/fixtures/mail-server.js'
+import { startMailServer, startOddServer } from '../../sales/letters/fixtures/mail-server.js'
 import { buildCliFixture } from '../fixtures/cli-fixture.js'
 import { findingsOf, linesOf } from './fixtures/doctor.js'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Test } from 'tap'
-import { registrations } from '../../sign-in/fixtures/registrations.js'
+import { registrations } from '../../sales/agents/fixtures/registrations.js'
 import { openControl } from '../../support/control.js'
 import { withoutSignIn } from '../../support/mcp/mcp-scenario.js'
 import {

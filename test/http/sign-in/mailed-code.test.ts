@@ -10,7 +10,7 @@ import {
   reissueToken,
   revokeToken,
 } from '../../../src/control/tokens/tokens.js'
-import { tidyShop } from '../../../src/shop/tidy-shop.js'
+import { tidyShop } from '../../../src/sales/orders/tidy-shop.js'
 import { subscribe } from '../../control/fixtures/store.js'
 import { codeIdIn, startShop } from '../../portal/fixtures/shop-world.js'
 import { postMcp } from '../../support/mcp/mcp-messages.js'

@@ -11,10 +11,10 @@ import {
   extendSubscription,
 } from '../../../src/control/subscription-changes.js'
 import { reissueToken, revokeToken } from '../../../src/control/tokens/tokens.js'
-import { MailError } from '../../../src/mail/mailer.js'
-import type { Mailer } from '../../../src/mail/mailer.js'
-import { holdLetter } from '../../../src/mail/outbox.js'
-import { dayMs, minuteMs, openPostOffice, round } from '../../mail/fixtures/post-office.js'
+import { MailError } from '../../../src/sales/letters/mailer.js'
+import type { Mailer } from '../../../src/sales/letters/mailer.js'
+import { holdLetter } from '../../../src/sales/letters/outbox.js'
+import { dayMs, minuteMs, openPostOffice, round } from '../../sales/letters/fixtures/post-office.js'
 import { machine } from '../../support/machine.js'
 
 const busy = { refuseGreeting: { status: 421, text: 'busy' } }

@@ -1,12 +1,16 @@
 import t from 'tap'
 import { readConfig } from '../../../src/config.js'
-import { readMailSettings } from '../../../src/mail/mail-settings.js'
-import { MailError } from '../../../src/mail/mailer.js'
-import type { MailMessage } from '../../../src/mail/mailer.js'
-import { smtpLimits } from '../../../src/mail/smtp-limits.js'
-import type { SmtpLimits } from '../../../src/mail/smtp-limits.js'
-import { smtpMailer, transportOptions } from '../../../src/mail/smtp.js'
-import { answering, startMailServer, startOddServer } from '../../mail/fixtures/mail-server.js'
+import { readMailSettings } from '../../../src/sales/letters/mail-settings.js'
+import { MailError } from '../../../src/sales/letters/mailer.js'
+import type { MailMessage } from '../../../src/sales/letters/mailer.js'
+import { smtpLimits } from '../../../src/sales/letters/smtp-limits.js'
+import type { SmtpLimits } from '../../../src/sales/letters/smtp-limits.js'
+import { smtpMailer, transportOptions } from '../../../src/sales/letters/smtp.js'
+import {
+  answering,
+  startMailServer,
+  startOddServer,
+} from '../../sales/letters/fixtures/mail-server.js'
 import { machineClock } from '../../../src/clock.js'
 
 const token = `das_live_${'Ab3'.repeat(16)}x`

@@ -1,0 +1,123 @@
+import type { Jobs } from '../../control/jobs.js'
+import { letterFacts, queueReminders } from '../../control/letters.js'
+import type { LetterState } from '../../control/letters.js'
+import { deliverDue } from './outbox.js'
+import type { Delivery, OutboxParts } from './outbox.js'
+
+type Log = (fields: Readonly<Record<string, unknown>>, message: string) => void
+
+interface LetterSenderParts extends OutboxParts {
+  /** Called after each attempt. */
+  readonly onAttempt?: (end: LetterState) => void
+  readonly jobs: Jobs
+  readonly logger: { readonly info: Log; readonly warn: Log; readonly error: Log }
+}
+
+/** Commands queue letters too, and their readers wait. */
+const roundMs = 5000
+const remindEveryMs = 60_000
+const remindAheadMs = 7 * 24 * 3_600_000
+/** Time for the running attempt at a stop; then it is aborted, and the letter waits. */
+const finishMs = 5000
+
+/**
+ * Sends the letters of a server: every five seconds all due letters, also those that commands
+ * queued. Every minute it queues reminders for subscriptions that end within seven days. Rounds
+ * never overlap.
+ */
+export class LetterSender {
+  readonly #parts: LetterSenderParts
+  readonly #stopping = new AbortController()
+  #stopRounds: (() => void) | undefined
+  #round: Promise<void> = Promise.resolve()
+  #isBusy = false
+  #isWanted = false
+  #isClosed = false
+  /** Ms since the epoch. */
+  #remindedAt = -Infinity
+
+  constructor(parts: LetterSenderParts) {
+    this.#parts = parts
+  }
+
+  /** Starts a round now and every five seconds. */
+  start(): void {
+    if (this.#isClosed || this.#stopRounds !== undefined) return
+    this.#stopRounds = this.#parts.clock.every(roundMs, () => {
+      void this.round()
+    })
+    void this.round()
+  }
+
+  /** Starts a round, or returns the running one. Never throws: a fault is logged. */
+  round(): Promise<void> {
+    if (!this.#isBusy && !this.#isClosed) {
+      this.#isBusy = true
+      this.#round = this.#deliver().finally(() => {
+        this.#isBusy = false
+      })
+    }
+    return this.#round
+  }
+
+  /** Sends letters that were just queued: with the running round, or in one right after it. */
+  send(): void {
+    this.#isWanted = this.#isBusy
+    void this.round().then(() => {
+      if (this.#isWanted) this.send()
+    })
+  }
+
+  /** Starts no further letter, and waits for the running attempt, five seconds at most. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#stopRounds?.()
+    const cancel = this.#parts.clock.after(finishMs, () => this.#stopping.abort())
+    await this.#round
+    cancel()
+  }
+
+  async #deliver(): Promise<void> {
+    try {
+      if (!(await this.#parts.jobs.tryTake('letters'))) return
+      await this.#remind()
+      const options = { signal: this.#stopping.signal }
+      for await (const delivery of deliverDue(this.#parts, options)) {
+        this.#report(delivery)
+        if (this.#isClosed) return
+      }
+    } catch (cause) {
+      this.#parts.logger.error({ err: cause }, 'sending letters failed; the next round tries again')
+    }
+  }
+
+  async #remind(): Promise<void> {
+    const { store } = this.#parts
+    const now = this.#parts.clock.now()
+    // The clock may go back.
+    if (Math.abs(now - this.#remindedAt) < remindEveryMs) return
+    await queueReminders(store, { now, aheadMs: remindAheadMs })
+    this.#remindedAt = now
+  }
+
+  #report({ end, ...letter }: Delivery): void {
+    const { logger, onAttempt } = this.#parts
+    onAttempt?.(end.state)
+    const fields = { letter: letter.letterId, ...letterFacts(letter) }
+    switch (end.state) {
+      case 'sent':
+        logger.info(fields, 'letter sent')
+        break
+      case 'dropped':
+        logger.info({ ...fields, reason: end.reason }, 'letter dropped: no longer true')
+        break
+      case 'failed':
+        logger.error({ ...fields, reason: end.reason }, 'letter given up')
+        break
+      case 'waiting': {
+        const nextAttempt = new Date(end.nextAttemptAt).toISOString()
+        logger.warn({ ...fields, reason: end.reason, nextAttempt }, 'letter not sent yet')
+      }
+    }
+  }
+}

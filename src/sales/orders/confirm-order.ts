@@ -1,0 +1,148 @@
+import { recordAction } from '../../control/audit.js'
+import { grantTexts } from '../../control/grants.js'
+import { queueLetter } from '../../control/letters.js'
+import { newestEntry, showOrder } from '../../control/orders.js'
+import type { Order } from '../../control/orders.js'
+import { changeSubscription, extendSubscription } from '../../control/subscription-changes.js'
+import { createSubscription, showSubscription } from '../../control/subscriptions.js'
+import type { NewSubscription } from '../../control/subscriptions.js'
+import { badRequest } from '../../errors.js'
+import type { ServiceError } from '../../errors.js'
+import { sealSecret } from '../letters/seal.js'
+import { planOf } from '../../registry/registry.js'
+import { quoted } from '../../text.js'
+import type { OrderParts } from './shop-parts.js'
+
+/** A confirmed order. */
+export interface Confirmed {
+  readonly order: Order
+  readonly subscriptionId: string
+  /** Ms since the epoch. */
+  readonly expiresAt: number
+  /** The token of a new subscription: show it once. Null for any other order. */
+  readonly token: string | null
+}
+
+/**
+ * Confirms an order that waits, in one transaction: the subscription, the entry, the letter and
+ * the audit trail hold it together, or none does. An expired order is confirmed only when the owner
+ * accepts a late payment.
+ *
+ * @throws not_found; bad_request when the order is not waiting, or can no longer take effect
+ */
+export async function confirmOrder(
+  parts: OrderParts,
+  orderId: string,
+  { isLateAccepted = false }: { readonly isLateAccepted?: boolean } = {},
+): Promise<Confirmed> {
+  const { store } = parts
+  return await store.write(async (tx) => {
+    const now = parts.now()
+    const order = await showOrder(tx, orderId)
+    requireOpen(order, isLateAccepted)
+    requirePlans(parts, order)
+    const applied = await apply({ ...parts, store: tx }, order, now)
+    const { subscriptionId } = applied
+    await recordAction(tx, {
+      action: 'order.confirmed',
+      subject: orderId,
+      details: { subscription: subscriptionId, amount_rub: order.amountRub },
+      now,
+    })
+    return { order: await showOrder(tx, orderId), ...applied }
+  })
+}
+
+function requireOpen({ orderId, state }: Order, isLateAccepted: boolean): void {
+  if (state === 'waiting' || (state === 'expired' && isLateAccepted)) return
+  throw badRequest(`Order '${orderId}' is ${state}.`)
+}
+
+/** A plan that left the registry would be sold as nothing. */
+function requirePlans({ registry }: OrderParts, { orderId, items }: Order): void {
+  const gone = items.find((item) => planOf(registry(), item) === undefined)
+  if (gone === undefined) return
+  const name = quoted(`${gone.dataset}:${gone.plan}`)
+  throw badRequest(`Order '${orderId}' needs the plan ${name}, which the registry no longer has.`)
+}
+
+type Applied = Omit<Confirmed, 'order'>
+
+async function apply(parts: OrderParts, order: Order, now: number): Promise<Applied> {
+  switch (order.kind) {
+    case 'new':
+      return await create(parts, order, now)
+    case 'renew':
+      return await extend(parts, order, now)
+    case 'change':
+      return await change(parts, order, now)
+  }
+}
+
+async function create({ store, mailKey }: OrderParts, order: Order, now: number): Promise<Applied> {
+  const { email, items, months, amountRub, language, orderId } = order
+  const made: NewSubscription = await createSubscription(store, {
+    email,
+    grants: items,
+    months: months ?? 0,
+    globalRows: null,
+    priceRub: amountRub,
+    language,
+    orderId,
+    now: () => now,
+  })
+  const { subscriptionId, tokenId, token, expiresAt } = made
+  const sealedSecret = sealSecret(store.random, mailKey, tokenId, token)
+  await queueLetter(
+    store,
+    { kind: 'new-token', subscriptionId, tokenId, sealedSecret, orderId },
+    now,
+  )
+  return { subscriptionId, expiresAt, token }
+}
+
+async function extend({ store }: OrderParts, order: Order, now: number): Promise<Applied> {
+  const { months, amountRub, orderId } = order
+  const subscriptionId = subscriptionOf(order)
+  const { grants } = await showSubscription(store, subscriptionId)
+  if (grantTexts(grants).join() !== grantTexts(order.items).join()) throw outdated(order)
+  const { expiresAt } = await extendSubscription(store, subscriptionId, {
+    months: months ?? 0,
+    priceRub: () => amountRub,
+    orderId,
+    now: () => now,
+  })
+  await queueLetter(store, { kind: 'order-confirmed', orderId, subscriptionId }, now)
+  return { subscriptionId, expiresAt, token: null }
+}
+
+async function change({ store }: OrderParts, order: Order, now: number): Promise<Applied> {
+  const { items, amountRub, orderId, basedOn } = order
+  const subscriptionId = subscriptionOf(order)
+  const isOver = (await showSubscription(store, subscriptionId)).expiresAt <= now
+  if (isOver || (await newestEntry(store, subscriptionId)) !== basedOn) {
+    throw outdated(order)
+  }
+  const { expiresAt } = await changeSubscription(store, subscriptionId, {
+    grants: items,
+    withdrawn: [],
+    priceRub: amountRub,
+    orderId,
+    now: () => now,
+  })
+  await queueLetter(store, { kind: 'order-confirmed', orderId, subscriptionId }, now)
+  return { subscriptionId, expiresAt, token: null }
+}
+
+/** The database demands it of all orders but new ones. */
+function subscriptionOf({ orderId, subscriptionId }: Order): string {
+  if (subscriptionId !== null) return subscriptionId
+  throw new Error(`order ${orderId} has no subscription`)
+}
+
+function outdated({ orderId, subscriptionId }: Order): ServiceError {
+  return badRequest(
+    `Subscription '${subscriptionId}' has ended or changed since order '${orderId}' was placed. ` +
+      'Decline it, and let the subscriber order again.',
+  )
+}

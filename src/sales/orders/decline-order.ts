@@ -1,0 +1,27 @@
+import { recordAction } from '../../control/audit.js'
+import { queueLetter } from '../../control/letters.js'
+import { endOrder, showOrder } from '../../control/orders.js'
+import type { Order } from '../../control/orders.js'
+import { badRequest } from '../../errors.js'
+import type { OrderParts } from './shop-parts.js'
+
+/**
+ * Declines an order that waits or has expired, finally; its buyer gets a letter.
+ * @throws not_found; bad_request for an order that was confirmed or declined
+ */
+export function declineOrder(
+  { store, now: clock }: Pick<OrderParts, 'store' | 'now'>,
+  orderId: string,
+): Promise<Order> {
+  return store.write(async (tx) => {
+    const now = clock()
+    const { state } = await showOrder(tx, orderId)
+    if (state !== 'waiting' && state !== 'expired') {
+      throw badRequest(`Order '${orderId}' is ${state}.`)
+    }
+    await endOrder(tx, orderId, { state: 'declined', now })
+    await queueLetter(tx, { kind: 'order-declined', orderId }, now)
+    await recordAction(tx, { action: 'order.declined', subject: orderId, now })
+    return await showOrder(tx, orderId)
+  })
+}

@@ -1,0 +1,80 @@
+import type { Language } from '../../config.js'
+import { recordAction } from '../../control/audit.js'
+import { grantTexts } from '../../control/grants.js'
+import type { Grant } from '../../control/grants.js'
+import { queueLetter } from '../../control/letters.js'
+import { insertOrder, ordersOfEmail } from '../../control/orders.js'
+import type { NewOrder, Order } from '../../control/orders.js'
+import {
+  orderLifeMs,
+  ordersPerEmailAndDayMax,
+  waitingOrdersPerEmailMax,
+} from '../../control/order-limits.js'
+import { isoTime } from '../../text.js'
+import { confirmOrder } from './confirm-order.js'
+import type { Confirmed } from './confirm-order.js'
+import { requireFreeOnce } from './free-plans.js'
+import { ShopRefusal } from './refusals.js'
+import type { OrderParts } from './shop-parts.js'
+
+const dayMs = 24 * 3_600_000
+
+/** An order that was placed: one without a price is confirmed at once. */
+export type Placed =
+  | { readonly kind: 'waiting'; readonly order: Order }
+  | { readonly kind: 'confirmed'; readonly confirmed: Confirmed }
+
+/** What is ordered, at a price that was shown. */
+export interface WantedOrder extends Pick<
+  NewOrder,
+  'kind' | 'subscriptionId' | 'months' | 'amountRub' | 'basedOn'
+> {
+  readonly email: string
+  readonly language: Language
+  readonly items: readonly Grant[]
+}
+
+/**
+ * Places an order of a verified address, or of a subscription, in one transaction. One without a
+ * price takes effect in it. Any other waits for its payment: its buyer and the owner get a letter.
+ *
+ * @throws ShopRefusal over the limits of the address, or for a second free plan of a dataset
+ */
+export async function placeOrder(parts: OrderParts, wanted: WantedOrder): Promise<Placed> {
+  return await parts.store.write(async (tx) => {
+    const inside = { ...parts, store: tx }
+    const now = parts.now()
+    const earlier = await ordersOfEmail(tx, wanted.email, now - dayMs)
+    requireRoom(earlier, now)
+    await requireFreeOnce(inside, wanted, earlier)
+    const order = await insertOrder(tx, { ...wanted, orderedAt: now, payUntil: now + orderLifeMs })
+    await recordAction(tx, {
+      action: 'order.placed',
+      subject: order.orderId,
+      details: {
+        kind: order.kind,
+        email: order.email,
+        ...(order.subscriptionId !== null && { subscription: order.subscriptionId }),
+        items: grantTexts(order.items),
+        months: order.months,
+        amount_rub: order.amountRub,
+        pay_until: isoTime(order.payUntil),
+      },
+      now,
+    })
+    if (order.amountRub === 0) {
+      return { kind: 'confirmed', confirmed: await confirmOrder(inside, order.orderId) }
+    }
+    await queueLetter(tx, { kind: 'order-received', orderId: order.orderId }, now)
+    await queueLetter(tx, { kind: 'new-order', orderId: order.orderId }, now)
+    return { kind: 'waiting', order }
+  })
+}
+
+function requireRoom(earlier: readonly Order[], now: number): void {
+  const waiting = earlier.filter(({ state }) => state === 'waiting')
+  const ofDay = earlier.filter(({ orderedAt }) => orderedAt > now - dayMs)
+  if (waiting.length >= waitingOrdersPerEmailMax || ofDay.length >= ordersPerEmailAndDayMax) {
+    throw new ShopRefusal('too-many-orders')
+  }
+}

@@ -1,0 +1,98 @@
+import { ordersOfSubscription } from '../../control/orders.js'
+import type { Order } from '../../control/orders.js'
+import { showSubscription } from '../../control/subscriptions.js'
+import type { Subscription } from '../../control/subscriptions.js'
+import { planOf, plansOf } from '../../registry/registry.js'
+import type { Plan, Registry } from '../../registry/registry.js'
+import { isOnOffer, offerOf } from './offer.js'
+import type { Offer } from './offer.js'
+import { ShopRefusal } from './refusals.js'
+import type { ShopParts } from './shop-parts.js'
+import { quoteRenewal } from './subscription-orders.js'
+
+/** What a subscription can order now, and what it ordered; for the holder of its token. */
+export interface ShopAccount {
+  readonly subscription: Subscription
+  /** What a month costs, in whole roubles; null when a plan left the registry. */
+  readonly monthRub: number | null
+  readonly offer: Offer
+  /** Null when it can't be renewed here; `months` is set by the shop for free plans alone. */
+  readonly renewal: { readonly months: number | null } | null
+  /** The datasets that it can get another plan of, or add. */
+  readonly choices: readonly PlanChoice[]
+  /** Newest first. */
+  readonly orders: readonly Order[]
+  readonly canReissue: boolean
+}
+
+export interface PlanChoice {
+  readonly dataset: string
+  /** Null for a dataset that would be added. */
+  readonly current: string | null
+  /** The other plans that are on offer. */
+  readonly plans: readonly Plan[]
+}
+
+/**
+ * What a subscription can order, and its orders so far.
+ * @throws not_found for an unknown subscription
+ */
+export async function shopAccount(parts: ShopParts, subscriptionId: string): Promise<ShopAccount> {
+  const { store, isMailOn } = parts
+  const registry = parts.registry()
+  const subscription = await showSubscription(store, subscriptionId)
+  const plans = subscription.grants.map((grant) => planOf(registry, grant))
+  const offer = offerOf(parts)
+  return {
+    subscription,
+    monthRub: plans.reduce<number | null>(
+      (sum, plan) => (sum === null || !plan ? null : sum + plan.priceRub),
+      0,
+    ),
+    offer,
+    renewal: await renewalOf(parts, subscriptionId),
+    choices: choicesOf(registry, offer, subscription),
+    orders: await receiptsOf(parts, subscriptionId),
+    canReissue: isMailOn,
+  }
+}
+
+/** One month more shows whether anything can be ordered. */
+async function renewalOf(
+  parts: ShopParts,
+  subscriptionId: string,
+): Promise<ShopAccount['renewal']> {
+  try {
+    const { months, amountRub } = await quoteRenewal(parts, subscriptionId, 1)
+    return { months: amountRub === 0 ? months : null }
+  } catch (cause) {
+    if (cause instanceof ShopRefusal) return null
+    throw cause
+  }
+}
+
+function choicesOf(
+  registry: Registry,
+  offer: Offer,
+  { grants }: Subscription,
+): readonly PlanChoice[] {
+  const held = new Map(grants.map(({ dataset, plan }) => [dataset, plan]))
+  // The price of a change is a difference: every plan must have a price.
+  if (grants.some((grant) => !planOf(registry, grant))) return []
+  return [...registry.datasets].flatMap(([dataset, entry]) => {
+    const current = held.get(dataset) ?? null
+    if (current === null && entry.listed !== true) return []
+    const plans = [...plansOf(entry).values()].filter(
+      ({ name, priceRub }) => name !== current && isOnOffer(offer, priceRub),
+    )
+    return plans.length === 0 ? [] : [{ dataset, current, plans }]
+  })
+}
+
+/** What the owner changed without a price is no sale. */
+async function receiptsOf({ store }: ShopParts, subscriptionId: string): Promise<readonly Order[]> {
+  const orders = await ordersOfSubscription(store, subscriptionId)
+  return orders
+    .filter(({ byOwner, kind, amountRub }) => !byOwner || kind !== 'change' || amountRub > 0)
+    .reverse()
+}
