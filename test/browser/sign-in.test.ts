@@ -35,7 +35,7 @@ async function startAgent(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-const certificate = join('test', 'mail', 'fixtures')
+const certificate = join('test', 'sales', 'letters', 'fixtures')
 const sitePort = await startAgent(
   createSecureServer(
     {

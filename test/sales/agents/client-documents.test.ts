@@ -13,7 +13,7 @@ import { clientDocuments } from './fixtures/registrations.js'
 import { machineClock } from '../../../src/clock.js'
 import { MovingClock } from '../../support/moving-clock.js'
 
-const folder = join('test', 'mail', 'fixtures')
+const folder = join('test', 'sales', 'letters', 'fixtures')
 const ca = readFileSync(join(folder, 'certificate.pem'))
 
 /** A site with a certificate of its own on this machine; the name leads there by `resolve`. */
