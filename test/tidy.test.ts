@@ -40,7 +40,7 @@ const layers = [
 const weights: Readonly<Record<string, number>> = {
   access: 819,
   app: 2564,
-  catalog: 2062,
+  catalog: 2071,
   cli: 7644,
   columns: 1496,
   control: 7186,
@@ -53,7 +53,7 @@ const weights: Readonly<Record<string, number>> = {
   registry: 1921,
   sales: 6015,
   service: 3205,
-  versions: 6335,
+  versions: 6351,
 }
 /** How far a folder may be below its number. */
 const slackMax = 20

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import type { ContentFile } from '../../versions/files/build-version.js'
 import { readDiskState } from '../../versions/files/disk-state.js'
 import { lacksSearch } from '../../versions/packing/pack-order.js'
 import type { PackOrder } from '../../versions/packing/packer.js'
@@ -80,7 +79,10 @@ export class LiveDataset {
     for (const { content, isCurrent } of found) this.#known.addManifest({ ...content, isCurrent })
     const current = found.findLast(({ supersededAt }) => supersededAt === null)
     // Kept even if the registry does not fit it now, because a later one may.
-    if (current) this.#content = current.content
+    if (current) {
+      this.#content = current.content
+      this.pendingPack.noteServed(current.content.origins !== null, true)
+    }
     for (const { content, supersededAt } of found) {
       const dataset = await this.#join(content)
       if (!dataset?.version) continue
@@ -159,11 +161,12 @@ export class LiveDataset {
     if (content && (stored || search)) {
       const name = search?.name ?? stored?.source.name ?? ''
       const reason = damageText(name, verdict, content.origins !== null)
-      this.#noteDamage(content, stored, verdict, reason)
+      this.#known.doubt(this.#damage.note(content, stored, verdict, reason))
       this.#withdrawCurrent(reason)
     } else if (content?.dropped && dropped) {
       const reason = damageText(dropped.source.name, verdict, false)
-      this.#noteDamage({ ...content.dropped, origins: null }, dropped, verdict, reason)
+      const lone = { ...content.dropped, origins: null }
+      this.#known.doubt(this.#damage.note(lone, dropped, verdict, reason))
       this.#content = { ...content, dropped: null }
       this.attempts.reset()
     }
@@ -172,17 +175,6 @@ export class LiveDataset {
     const version = this.#dataset.version && withoutFile(this.#dataset.version, file)
     this.#dataset = this.#withEarlier({ ...this.#dataset, version })
     return lost
-  }
-
-  #noteDamage(
-    content: Pick<Content, 'folder' | 'origins'>,
-    file: ContentFile | undefined,
-    verdict: Verdict,
-    reason: string,
-  ): void {
-    if (verdict !== 'damaged') return
-    this.#damage.add(content, reason)
-    if (content.origins === null && file) this.#known.doubt([file.source])
   }
 
   /** Withdraws a version that can't be read completely; false if it is not served. */
@@ -256,6 +248,7 @@ export class LiveDataset {
     this.#earlier.replace(version && { version, folders, supersededAt }, dataset.version?.id)
     this.#content = content
     this.#last = dataset.version
+    this.pendingPack.noteServed(content.origins !== null, this.#definition.entry.pack === 'auto')
     this.#dataset = this.#withEarlier(dataset)
     const copy = copyOf(this.#folders.parent, this.#definition.entry, content)
     const isWanted = this.#definition.entry.pack === 'auto' || this.#damage.isCopy(copy)
@@ -275,7 +268,8 @@ export class LiveDataset {
     const earlier = this.#earlier.versions.map((version) =>
       earlierVersion(version, this.#name, registry, entry),
     )
-    const warnings = this.#review.warningsOf(dataset.version).map(({ message }) => message)
+    const found = this.#review.warningsOf(dataset.version).map(({ message }) => message)
+    const warnings = [...found, ...this.pendingPack.warnings(this.#name)]
     return Object.freeze({ ...dataset, earlier, warnings })
   }
 

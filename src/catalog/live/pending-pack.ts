@@ -16,6 +16,21 @@ export class PendingPack {
   /** A failed order is not retried for the same files for `retryMs`. */
   #failed: { readonly target: string; readonly reason: string; readonly at: number } | null = null
 
+  #wasPacked = false
+  #isLost = false
+
+  /** Notes what is served: files that replace packed ones have no copy until one is made again. */
+  noteServed(isPacked: boolean, isAuto: boolean): void {
+    this.#isLost = !isPacked && !isAuto && (this.#isLost || this.#wasPacked)
+    this.#wasPacked = isPacked
+  }
+
+  /** What the owner may want to do about a copy that was lost. */
+  warnings(dataset: string): readonly string[] {
+    if (!this.#isLost) return []
+    return [`the packed copy was of other files: das dataset pack ${dataset} makes one of these`]
+  }
+
   /** The order that waits to be carried out; null without one. */
   get order(): PackOrder | null {
     return this.failure === null ? this.#order : null

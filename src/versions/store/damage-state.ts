@@ -1,8 +1,9 @@
+import type { ContentFile } from '../files/build-version.js'
 import { allFiles } from '../version.js'
 import type { Version } from '../version.js'
 import type { CheckedFile, Verdict } from './file-checks.js'
 import { foldersOf } from './manifest.js'
-import type { Content } from './manifest.js'
+import type { Content, Origin } from './manifest.js'
 
 /** A version, or its dropped files: withdrawn because a stored file has other content. */
 export interface LostVersion {
@@ -55,6 +56,21 @@ export class DamageState {
       if (origins !== null) this.#copies.add(folder)
     }
     this.#current = { reason, isPacked: origins !== null }
+  }
+
+  /**
+   * Records the verdict on a stored file. Returns the source files that may be damaged, too: those
+   * of which a packed copy is made are hashed by themselves.
+   */
+  note(
+    content: Pick<Content, 'folder' | 'origins'>,
+    file: ContentFile | undefined,
+    verdict: Verdict,
+    reason: string,
+  ): readonly Origin[] {
+    if (verdict !== 'damaged') return []
+    this.add(content, reason)
+    return content.origins === null && file ? [file.source] : []
   }
 
   /** Records a damaged source file, on which the served version does not depend. */

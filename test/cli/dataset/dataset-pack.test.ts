@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { ServerLock } from '../../../src/control/store/server-lock.js'
+import { writeParquet } from '../../support/world.js'
 import { buildCliFixture, registryText } from '../fixtures/cli-fixture.js'
 
 const pack = ['dataset', 'pack', 'financials']
@@ -165,6 +166,7 @@ await t.test('a running server serves the copy, and the next one does', async (t
     const list = JSON.parse(stdout) as { name: string; stored: string; status: string }[]
     return list.find(({ name }) => name === 'financials')
   }
+  const lost = /^the packed copy was of other files: das dataset pack financials makes one/
   await das(['serve'], {
     whileServing: async () => {
       t.equal((await das(pack)).code, 0)
@@ -179,6 +181,14 @@ await t.test('a running server serves the copy, and the next one does', async (t
   await das(['serve'], {
     whileServing: async () => {
       t.match(await stored(), { status: 'serving', stored: 'packed' })
+      await writeParquet(folder, {
+        'data/financials/2025.parquet': `SELECT '0' AS inn, 2025 AS year, 'Company' AS name, CAST(1 AS BIGINT) AS "2110"`,
+      })
+      t.equal((await das(['dataset', 'reload'])).code, 0)
+      t.match(await stored(), { status: 'serving', stored: 'copied', warnings: [lost] })
+      t.equal((await das(pack)).code, 0)
+      t.equal((await das(['dataset', 'reload'])).code, 0)
+      t.match(await stored(), { status: 'serving', stored: 'packed', warnings: [] })
     },
   })
 })
