@@ -1,8 +1,6 @@
 import { build } from 'esbuild'
 
 const sources = 'src/portal/browser'
-/** The licence's text is among those of the installed packages. */
-const notice = '/*! Holds Swagger UI, Copyright SmartBear Software Inc., Apache License 2.0 */'
 
 /**
  * Writes the scripts and styles of the portal and of its API reference, which alone holds Swagger
@@ -17,7 +15,6 @@ export async function buildPortal(out: string): Promise<void> {
     minify: true,
     format: 'esm',
     target: 'es2022',
-    banner: { js: notice },
     logLevel: 'warning',
   })
 }

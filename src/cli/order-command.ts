@@ -204,5 +204,7 @@ function csvLines(orders: readonly PaidOrder[]): readonly string[] {
     amount_rub: ({ order }) => order.amountRub,
     items: ({ order }) => grantsText(order.items),
     expires_at: ({ order }) => order.effect && isoTime(order.effect.expiresAt),
+    grants: ({ order }) => order.effect && grantsText(order.effect.grants),
+    global_rows: ({ order }) => order.effect && order.effect.globalRows,
   })
 }

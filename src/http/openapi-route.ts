@@ -35,7 +35,8 @@ export function addReference(
 }
 
 /**
- * The part of the reference that `dataset=NAME,NAME` or `dataset=NAME&dataset=NAME` chooses.
+ * The part of the reference that `dataset=NAME,NAME` or `dataset=NAME&dataset=NAME` chooses; of
+ * `dataset=` only what belongs to no dataset.
  * @throws bad_request for another parameter; not_found for a name that the caller can't see
  */
 function chosenOf(reference: Reference, query: string): Reference {
@@ -44,8 +45,9 @@ function chosenOf(reference: Reference, query: string): Reference {
   if (other !== undefined) {
     throw badRequest(`There is no parameter ${quoted(other)}. The document has one: dataset.`)
   }
-  const names = parameters.getAll('dataset').flatMap((text) => text.split(','))
-  if (names.length === 0) return reference
+  if (!parameters.has('dataset')) return reference
+  const chosen = parameters.getAll('dataset')
+  const names = chosen.join() === '' ? [] : chosen.flatMap((text) => text.split(','))
   const datasets = reference.datasets.filter(({ name }) => names.includes(name))
   if (datasets.length < new Set(names).size) throw noSuchDataset()
   const key = JSON.stringify([reference.key, datasets.map(({ name }) => name)])

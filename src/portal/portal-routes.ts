@@ -62,12 +62,10 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
       ? datasetPage(context, dataset, trialOf(context, dataset, showcase, parts), parts.planWay)
       : null
   })
-  addPage('/docs', (context) =>
-    referencePage(context, null, parts.showcase(context.language).demoToken),
-  )
+  addPage('/docs', (context) => referencePage(context, null, parts.showcase(context.language)))
   addPage('/docs/:dataset', (context, { params }) => {
     const { dataset } = params as DatasetParams
-    return referencePage(context, dataset, parts.showcase(context.language).demoToken)
+    return referencePage(context, dataset, parts.showcase(context.language))
   })
   addAssets(app, parts)
 }

@@ -70,7 +70,11 @@ const plans = '{p: {rows_per_month: 10, history: all, price_rub: 0}}'
 const registry = `
 datasets:
   open: {title: Open title, files: data/open.parquet, listed: true, plans: ${plans}}
-  closed: {title: Closed title, files: data/closed.parquet, plans: ${plans}}
+  closed:
+    title: Closed title
+    description: in <RUB> for a_b_c, 2*3*4 <img src=x>
+    files: data/closed.parquet
+    plans: ${plans}
 `
 
 // Guarantee: a token is sent in a header only; no address holds it.
@@ -83,7 +87,7 @@ await t.test('whoever enters a token reads about its own datasets', async (t) =>
   const { token } = await world.subscribe(['closed:p'])
   const own = await listen(world)
   const { page, complaints, requests } = await visit(browser, `${own}/docs`)
-  const tag = (name: string) => page.locator(`.opblock-tag[data-tag="${name}"]`)
+  const tag = (name: string) => page.getByRole('link', { name: `/v1/${name}` })
   await tag('open').waitFor()
   t.equal(await tag('closed').count(), 0)
   await page.getByRole('button', { name: 'Use your own token' }).click()
@@ -95,8 +99,18 @@ await t.test('whoever enters a token reads about its own datasets', async (t) =>
   await page.getByText('Datasets of your own token').waitFor()
   await tag('closed').waitFor()
   t.equal(await tag('open').count(), 0)
-  await page.goto(`${own}/docs/closed`)
+  await tag('closed').click()
   await page.getByText('/v1/closed/schema').first().waitFor()
+  const operation = page.locator('#operations-closed-closed_schema')
+  await operation.locator('.opblock-summary-control').click()
+  await operation.getByRole('button', { name: 'Try it out' }).click()
+  await operation.getByRole('button', { name: 'Execute' }).click()
+  t.match(await operation.locator('.live-responses-table').innerText(), 'closed_column')
+  const shownText = await page.locator('#content').innerText()
+  t.match(shownText, 'Bearer YOUR_TOKEN')
+  t.notMatch(shownText, token, 'no token in what is copied')
+  t.match(shownText, 'in <RUB> for a_b_c, 2*3*4 <img src=x>', 'texts of the registry are texts')
+  t.equal(await page.locator('#content img').count(), 0)
   await page.goto(`${own}/docs/open`)
   await page.getByText('This token gives no access here').waitFor()
   t.equal(await page.locator('.swagger-ui').count(), 0)

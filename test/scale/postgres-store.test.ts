@@ -124,7 +124,7 @@ await t.test('orders and agreements become one ledger, and nothing sold is lost'
   const store = openPostgres(t, server.url, { schema })
   t.same(await ordersOfSubscription(store, 'sub_1'), oneLedgerOfFirst)
   t.match(await ordersOfSubscription(store, 'sub_2'), [{ kind: 'new', effect: { entry: 2 } }])
-  t.equal(await newestEntry(store, 'sub_1'), 4)
+  t.equal(await newestEntry(store, 'sub_1'), 7)
   t.equal((await store.all('SELECT 1 FROM payments')).length, 1)
 })
 

@@ -74,10 +74,6 @@ export const findingTable = {
     level: 'warning',
     meaning: 'JavaScript and Excel round these numbers; serve them with `json: string`.',
   },
-  decimal_wide: {
-    level: 'warning',
-    meaning: 'DECIMALs of more than 15 digits: readers may round a longer value of a later file.',
-  },
   name_not_ascii: {
     level: 'warning',
     meaning: 'A name has letters beyond ASCII, of which some client generators make no program.',
@@ -114,6 +110,10 @@ export const findingTable = {
   no_time_zone: {
     level: 'info',
     meaning: 'Timestamps have no time zone and are served without `Z`.',
+  },
+  decimal_wide: {
+    level: 'info',
+    meaning: 'DECIMALs of more than 15 digits: readers may round a longer value of a later file.',
   },
   name_parameter: {
     level: 'info',

@@ -186,13 +186,17 @@ const draftStart = '.das-import-'
 /** No import takes as long. */
 const draftMsMax = 24 * 3_600_000
 
-/** Removes what imports left that were killed. */
+/** Removes what imports left that were killed, as far as it can. */
 async function removeAbandoned(folder: string, now: number): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith(draftStart)) continue
     const path = join(folder, name)
-    const { mtimeMs } = await stat(path)
-    if (now - mtimeMs > draftMsMax) await rm(path, { recursive: true, force: true })
+    // Another import may have removed it, or another user may own it.
+    const age = await stat(path).then(
+      ({ mtimeMs }) => now - mtimeMs,
+      () => 0,
+    )
+    if (age > draftMsMax) await rm(path, { recursive: true, force: true }).catch(() => undefined)
   }
 }
 

@@ -130,11 +130,11 @@ export function oneLedger(integer: string, text: string, idOf: string): string {
   ALTER TABLE orders ADD COLUMN global_rows ${integer};
   ALTER TABLE orders ADD COLUMN expires_at ${integer};
   CREATE UNIQUE INDEX orders_by_entry ON orders (entry);
+  UPDATE orders SET entry = (SELECT min(id) FROM agreements WHERE order_id = orders.id);
   UPDATE orders SET
-    entry = (SELECT id FROM agreements WHERE order_id = orders.id),
-    grants = (SELECT grants FROM agreements WHERE order_id = orders.id),
-    global_rows = (SELECT global_rows FROM agreements WHERE order_id = orders.id),
-    expires_at = (SELECT expires_at FROM agreements WHERE order_id = orders.id);
+    grants = (SELECT grants FROM agreements WHERE id = orders.entry),
+    global_rows = (SELECT global_rows FROM agreements WHERE id = orders.entry),
+    expires_at = (SELECT expires_at FROM agreements WHERE id = orders.entry);
   INSERT INTO orders (id, kind, state, email, language, subscription_id, items, months, amount_rub,
     ordered_at, pay_until, by_owner, done_at, entry, grants, global_rows, expires_at)
   SELECT ${idOf},

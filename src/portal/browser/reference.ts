@@ -1,3 +1,4 @@
+/*! Swagger UI: Copyright SmartBear Software Inc., Apache License 2.0; it holds React and others. */
 import swaggerUi from '@fastify/swagger-ui/static/swagger-ui-bundle.js'
 import './reference.css'
 import { ask } from './ask-page.js'
@@ -28,6 +29,26 @@ const bodyAsSent = ({ React }: { readonly React: React }) => ({
   },
 })
 
+/** In commands to copy, in place of the visitor's own token. */
+const placeholder = 'YOUR_TOKEN'
+
+/** A document whose texts are shown as they are, but for code, lists and tables. */
+function plainTexts(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainTexts)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      const isText = key === 'description' && typeof inner === 'string'
+      return [key, isText ? withoutMarks(inner) : plainTexts(inner)]
+    }),
+  )
+}
+
+/** Escapes what Markdown and HTML would take for marks outside of code. */
+function withoutMarks(text: string): string {
+  return text.replace(/`[^`]*`|[<>*_[\]#~&]/g, (part) => (part.length > 1 ? part : `\\${part}`))
+}
+
 /** Shows what the visitor's token may ask, or without one the public datasets. */
 async function show(place: HTMLElement, bar: HTMLElement): Promise<void> {
   const { query = '', demoToken = '' } = place.dataset
@@ -41,20 +62,48 @@ async function show(place: HTMLElement, bar: HTMLElement): Promise<void> {
     return
   }
   bar.replaceChildren(tokenBar)
-  const known = token ?? demoToken
+  if (token !== null) void listDatasets(token)
+  const shown = token === null ? demoToken : placeholder
+  // The page and the service have one origin, whatever address the document names.
+  const servers = [{ url: location.origin + rootOf() }]
   const ui = swaggerUi({
     domNode: place,
-    // The page and the service have one origin, whatever address the document names.
-    spec: { ...JSON.parse(answer.text), servers: [{ url: location.origin + rootOf() }] },
+    spec: { ...(plainTexts(JSON.parse(answer.text)) as object), servers },
     validatorUrl: null,
     deepLinking: true,
-    docExpansion: query === '' ? 'none' : 'list',
+    docExpansion: 'list',
     defaultModelsExpandDepth: 0,
     onComplete: () => {
-      if (known !== '') ui.preauthorizeApiKey(scheme, known)
+      if (shown !== '') ui.preauthorizeApiKey(scheme, shown)
+    },
+    showMutatedRequest: false,
+    requestInterceptor: (request) => {
+      const { Authorization: sent } = request.headers
+      if (sent !== `Bearer ${placeholder}` || token === null) return request
+      return { ...request, headers: { ...request.headers, Authorization: `Bearer ${token}` } }
     },
     plugins: [bodyAsSent],
   })
+}
+
+/** Lists the datasets of a token in place of the public ones. */
+async function listDatasets(token: string): Promise<void> {
+  const list = document.getElementById('reference-datasets')
+  const answer = list && (await ask('/v1/', token))
+  if (!list || answer?.kind !== 'text') return
+  const { data } = JSON.parse(answer.text) as { readonly data: readonly Listed[] }
+  list.replaceChildren(
+    ...data.map(({ name, title }) => {
+      const href = `${rootOf()}/docs/${name}${location.search}`
+      const path = element('a', { href }, element('code', {}, `/v1/${name}`))
+      return element('li', {}, path, ` ${title}`)
+    }),
+  )
+}
+
+interface Listed {
+  readonly name: string
+  readonly title: string
 }
 
 function rootOf(): string {

@@ -4,6 +4,10 @@ declare module '@fastify/swagger-ui/static/swagger-ui-bundle.js' {
     readonly preauthorizeApiKey: (scheme: string, token: string) => void
   }
 
+  interface SentRequest {
+    readonly headers: Record<string, string>
+  }
+
   interface Options {
     readonly domNode: Element
     readonly spec: unknown
@@ -12,6 +16,9 @@ declare module '@fastify/swagger-ui/static/swagger-ui-bundle.js' {
     readonly docExpansion: 'list' | 'none'
     readonly defaultModelsExpandDepth: number
     readonly onComplete: () => void
+    readonly requestInterceptor: (request: SentRequest) => SentRequest
+    /** Whether the command to copy holds what the interceptor changed. */
+    readonly showMutatedRequest: boolean
     readonly plugins: readonly unknown[]
   }
 

@@ -237,7 +237,7 @@ await t.test('orders list the agreed prices, whatever the registry says later', 
   const csv = await cli.das(['order', 'list', '--all', '--csv'])
   t.match(
     csv.stdout.split('\n')[2],
-    `,confirmed,renew,true,${id},buyer@example.org,12,9900,financials:start,2027-12-15T12:00:00Z`,
+    `,confirmed,renew,true,${id},buyer@example.org,12,9900,financials:start,2027-12-15T12:00:00Z,financials:start,`,
   )
   const table = await cli.das(['order', 'list', '--all'])
   t.match(table.stdout, '\t2026-11-15\tconfirmed\tnew\tbuyer@example.org\t1\t990\t')

@@ -112,7 +112,7 @@ await t.test('orders and agreements become one ledger, and nothing sold is lost'
   const store = openStore(t, path)
   t.same(await ordersOfSubscription(store, 'sub_1'), oneLedgerOfFirst)
   t.match(await ordersOfSubscription(store, 'sub_2'), [{ kind: 'new', effect: { entry: 2 } }])
-  t.equal(await newestEntry(store, 'sub_1'), 4)
+  t.equal(await newestEntry(store, 'sub_1'), 7)
   t.equal((await store.all('SELECT 1 FROM payments')).length, 1)
   t.equal((await store.all('SELECT 1 FROM letters')).length, 1)
   t.same(await store.all('PRAGMA foreign_key_check'), [])
