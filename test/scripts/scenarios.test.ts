@@ -214,7 +214,7 @@ const row = (id: number, year: number, generation = 0) => ({
   year,
   generation,
   value: (id * 7919 + year * 104_729 + generation * 1_299_709) % 1_000_000_007,
-  label: `row ${String(id).padStart(6, '0')} of ${year}, ${String(generation).padStart(6, '0')}`,
+  label: `row ${String(id).padStart(6, '0')} of ${year}, g${generation}`,
 })
 const selection = { years: [1, 2], from: 3, to: 5 }
 const right = [row(3, 1), row(4, 1), row(3, 2), row(4, 2)]

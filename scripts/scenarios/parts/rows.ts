@@ -109,7 +109,8 @@ function requireRight(row: Row, letters: number): void {
 }
 
 function tail(year: number, generation: number, letters: number): string {
-  return ` of ${year}, ${String(generation).padStart(digits, '0')}${'x'.repeat(letters)}`
+  // Not padded like an id, which a search would find here.
+  return ` of ${year}, g${generation}${'x'.repeat(letters)}`
 }
 
 function isAt({ id, year }: Row, index: number, selection: Selection, order: Order): boolean {
