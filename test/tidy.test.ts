@@ -40,10 +40,10 @@ const layers = [
 const weights: Readonly<Record<string, number>> = {
   access: 819,
   app: 2564,
-  catalog: 2071,
+  catalog: 2075,
   cli: 7650,
   columns: 1496,
-  control: 7186,
+  control: 7170,
   engine: 10299,
   'files of src itself': 1811,
   http: 3524,
@@ -53,7 +53,7 @@ const weights: Readonly<Record<string, number>> = {
   registry: 1921,
   sales: 6015,
   service: 3205,
-  versions: 6351,
+  versions: 6347,
 }
 /** How far a folder may be below its number. */
 const slackMax = 20

@@ -82,11 +82,11 @@ export async function insertOrder(store: ControlStore, order: NewOrder): Promise
 export interface Sold {
   readonly kind: OrderKind
   /** Left out for a change, which buys no time. */
-  readonly months?: number
+  readonly months?: number | undefined
   /** Whole roubles; left out = none was agreed. */
-  readonly priceRub?: number
+  readonly priceRub?: number | undefined
   /** The order of the portal; left out = the owner enters it. */
-  readonly orderId?: string
+  readonly orderId?: string | undefined
   readonly now: number
 }
 

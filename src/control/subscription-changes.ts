@@ -63,8 +63,13 @@ export async function extendSubscription(
       { subscriptionId, expiresAt, anchorDay },
     )
     const priceRub = priceOf(before.grants)
-    const sold = { kind: 'renew', months, priceRub, now: orderedAt } as const
-    await enterSale(tx, subscriptionId, { ...sold, ...(orderId !== undefined && { orderId }) })
+    await enterSale(tx, subscriptionId, {
+      kind: 'renew',
+      months,
+      priceRub,
+      orderId,
+      now: orderedAt,
+    })
     await recordAction(tx, {
       action: 'subscription.extended',
       subject: subscriptionId,
@@ -122,12 +127,7 @@ export async function changeSubscription(
     await tx.run('DELETE FROM grants WHERE subscription_id = @subscriptionId', { subscriptionId })
     await insertGrants(tx, subscriptionId, grants)
     const { priceRub, orderId } = change
-    await enterSale(tx, subscriptionId, {
-      kind: 'change',
-      ...(priceRub !== undefined && { priceRub }),
-      ...(orderId !== undefined && { orderId }),
-      now: orderedAt,
-    })
+    await enterSale(tx, subscriptionId, { kind: 'change', priceRub, orderId, now: orderedAt })
     const after = await showSubscription(tx, subscriptionId)
     await recordAction(tx, {
       action: 'subscription.changed',

@@ -77,8 +77,7 @@ export async function createSubscription(
     await insertSubscription(tx, checked, { subscriptionId, createdAt, expiresAt })
     await insertGrants(tx, subscriptionId, checked.grants)
     const { months, priceRub, orderId } = checked
-    const sold = { kind: 'new', months, priceRub, now: createdAt } as const
-    await enterSale(tx, subscriptionId, { ...sold, ...(orderId !== undefined && { orderId }) })
+    await enterSale(tx, subscriptionId, { kind: 'new', months, priceRub, orderId, now: createdAt })
     await recordAction(tx, {
       action: 'subscription.created',
       subject: subscriptionId,

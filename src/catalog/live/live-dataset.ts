@@ -81,7 +81,7 @@ export class LiveDataset {
     // Kept even if the registry does not fit it now, because a later one may.
     if (current) {
       this.#content = current.content
-      this.pendingPack.noteServed(current.content.origins !== null, true)
+      this.pendingPack.noteServed(current.content, this.#definition.entry)
     }
     for (const { content, supersededAt } of found) {
       const dataset = await this.#join(content)
@@ -248,7 +248,7 @@ export class LiveDataset {
     this.#earlier.replace(version && { version, folders, supersededAt }, dataset.version?.id)
     this.#content = content
     this.#last = dataset.version
-    this.pendingPack.noteServed(content.origins !== null, this.#definition.entry.pack === 'auto')
+    this.pendingPack.noteServed(content, this.#definition.entry)
     this.#dataset = this.#withEarlier(dataset)
     const copy = copyOf(this.#folders.parent, this.#definition.entry, content)
     const isWanted = this.#definition.entry.pack === 'auto' || this.#damage.isCopy(copy)

@@ -1,9 +1,11 @@
 import { join } from 'node:path'
+import type { DatasetEntry } from '../../registry/registry-schema.js'
 import { identityOrNull } from '../../versions/files/disk-state.js'
 import { packOrder, searchedColumns } from '../../versions/packing/pack-order.js'
 import { packRecordName } from '../../versions/packing/pack-record.js'
 import { draftOf } from '../../versions/packing/packer.js'
 import type { PackOrder } from '../../versions/packing/packer.js'
+import type { Content } from '../../versions/store/manifest.js'
 import type { Version } from '../../versions/version.js'
 
 /** By then, disk or memory may have been freed. */
@@ -17,11 +19,13 @@ export class PendingPack {
   #failed: { readonly target: string; readonly reason: string; readonly at: number } | null = null
 
   #wasPacked = false
+  /** The served files had a copy when they were others, and have none. */
   #isLost = false
 
   /** Notes what is served: files that replace packed ones have no copy until one is made again. */
-  noteServed(isPacked: boolean, isAuto: boolean): void {
-    this.#isLost = !isPacked && !isAuto && (this.#isLost || this.#wasPacked)
+  noteServed({ origins }: Pick<Content, 'origins'>, { pack }: Pick<DatasetEntry, 'pack'>): void {
+    const isPacked = origins !== null
+    this.#isLost = !isPacked && pack !== 'auto' && (this.#isLost || this.#wasPacked)
     this.#wasPacked = isPacked
   }
 

@@ -9,10 +9,6 @@ export interface DatabaseFacts {
   readonly schemaVersion: number
   /** How much its clock is ahead of this machine's; exact to half the time of its answer. */
   readonly clockAheadMs: number
-  /** Of all its clients. */
-  readonly connections: number
-  /** Those that are not reserved for administrators. */
-  readonly connectionsMax: number
   /** A standby, or a database that became read-only. */
   readonly isReadOnly: boolean
 }
@@ -31,7 +27,7 @@ export async function examineDatabase(
     return await pool.connected(async (connection) => ({
       schemaVersion: await versionOf(connection),
       clockAheadMs: await clockAhead(connection, now),
-      ...(await load(connection)),
+      isReadOnly: await isReadOnly(connection),
     }))
   } finally {
     await pool.close()
@@ -46,20 +42,9 @@ async function clockAhead(connection: Connection, now: () => number): Promise<nu
   return Math.round((row?.ms ?? 0) - (before + now()) / 2)
 }
 
-/** The numbers of each database are visible to every user, the single sessions are not. */
-async function load(
-  connection: Connection,
-): Promise<Pick<DatabaseFacts, 'connections' | 'connectionsMax' | 'isReadOnly'>> {
-  const [row] = await connection.all<{ used: number; most: number; setting: string }>(
-    `SELECT (SELECT coalesce(sum(numbackends), 0) FROM pg_stat_database)::bigint AS used,
-       current_setting('max_connections')::bigint
-         - current_setting('superuser_reserved_connections')::bigint
-         - coalesce(current_setting('reserved_connections', true)::bigint, 0) AS most,
-       current_setting('transaction_read_only') AS setting`,
+async function isReadOnly(connection: Connection): Promise<boolean> {
+  const [row] = await connection.all<{ setting: string }>(
+    "SELECT current_setting('transaction_read_only') AS setting",
   )
-  return {
-    connections: row?.used ?? 0,
-    connectionsMax: row?.most ?? 0,
-    isReadOnly: row?.setting === 'on',
-  }
+  return row?.setting === 'on'
 }

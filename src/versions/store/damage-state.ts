@@ -49,28 +49,24 @@ export class DamageState {
     return this.#current?.reason ?? null
   }
 
-  add({ folder, origins }: Pick<Content, 'folder' | 'origins'>, reason: string): void {
+  /**
+   * Records the verdict on a stored file. Returns the source files that may be damaged, too: those
+   * of which a packed copy is made are hashed by themselves.
+   */
+  note(
+    { folder, origins }: Pick<Content, 'folder' | 'origins'>,
+    file: ContentFile | undefined,
+    verdict: Verdict,
+    reason: string,
+  ): readonly Origin[] {
+    if (verdict !== 'damaged') return []
     if (folder !== null) {
       this.#folders.add(folder)
       this.#onDisk.add(folder)
       if (origins !== null) this.#copies.add(folder)
     }
     this.#current = { reason, isPacked: origins !== null }
-  }
-
-  /**
-   * Records the verdict on a stored file. Returns the source files that may be damaged, too: those
-   * of which a packed copy is made are hashed by themselves.
-   */
-  note(
-    content: Pick<Content, 'folder' | 'origins'>,
-    file: ContentFile | undefined,
-    verdict: Verdict,
-    reason: string,
-  ): readonly Origin[] {
-    if (verdict !== 'damaged') return []
-    this.add(content, reason)
-    return content.origins === null && file ? [file.source] : []
+    return origins === null && file ? [file.source] : []
   }
 
   /** Records a damaged source file, on which the served version does not depend. */
