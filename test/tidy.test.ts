@@ -48,7 +48,7 @@ const weights: Readonly<Record<string, number>> = {
   'files of src itself': 1811,
   http: 3524,
   mcp: 1561,
-  portal: 7286,
+  portal: 7285,
   query: 3042,
   registry: 1921,
   sales: 6015,

@@ -40,6 +40,9 @@ interface Retry {
 
 export type Answer = Arrival | Refusal
 
+/** The path prefix behind a proxy; usually empty. */
+export const root = document.documentElement.dataset['root'] ?? ''
+
 const minuteMs = 60_000
 const nothingKnown: Left = { charged: null, rows: null, requests: null, requestsOf: null }
 /** Characters that no token has and no header can hold. */
@@ -86,7 +89,7 @@ export async function askFor<Content>(
 ): Promise<Content | Refusal> {
   if (token !== null && notAscii.test(token)) return unanswered(words.notToken)
   try {
-    const response = await fetch(`${document.documentElement.dataset['root'] ?? ''}${path}`, {
+    const response = await fetch(`${root}${path}`, {
       ...request,
       headers: { ...headers, ...(token !== null && { Authorization: `Bearer ${token}` }) },
     })

@@ -1,7 +1,7 @@
 /*! Swagger UI: Copyright SmartBear Software Inc., Apache License 2.0; it holds React and others. */
 import swaggerUi from '@fastify/swagger-ui/static/swagger-ui-bundle.js'
 import './reference.css'
-import { ask } from './ask-page.js'
+import { ask, root } from './ask-page.js'
 import { button, element } from './element.js'
 import { words } from './page-words.js'
 import { refusalText } from './refusal-text.js'
@@ -65,7 +65,7 @@ async function show(place: HTMLElement, bar: HTMLElement): Promise<void> {
   if (token !== null) void listDatasets(token)
   const shown = token === null ? demoToken : placeholder
   // The page and the service have one origin, whatever address the document names.
-  const servers = [{ url: location.origin + rootOf() }]
+  const servers = [{ url: location.origin + root }]
   const ui = swaggerUi({
     domNode: place,
     spec: { ...(plainTexts(JSON.parse(answer.text)) as object), servers },
@@ -94,7 +94,7 @@ async function listDatasets(token: string): Promise<void> {
   const { data } = JSON.parse(answer.text) as { readonly data: readonly Listed[] }
   list.replaceChildren(
     ...data.map(({ name, title }) => {
-      const href = `${rootOf()}/docs/${name}${location.search}`
+      const href = `${root}/docs/${name}${location.search}`
       const path = element('a', { href }, element('code', {}, `/v1/${name}`))
       return element('li', {}, path, ` ${title}`)
     }),
@@ -104,10 +104,6 @@ async function listDatasets(token: string): Promise<void> {
 interface Listed {
   readonly name: string
   readonly title: string
-}
-
-function rootOf(): string {
-  return document.documentElement.dataset['root'] ?? ''
 }
 
 function tokenForm(place: HTMLElement, bar: HTMLElement): HTMLElement {
