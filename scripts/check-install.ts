@@ -4,10 +4,9 @@ import type { Tools } from './harness/bare-machine.js'
 import { Fault } from './harness/fault.js'
 import { makeFolder } from './harness/fixture.js'
 import { toggle, whole } from './harness/options.js'
-import { runProgram, system } from './harness/process.js'
+import { runProgram, startServer, system } from './harness/process.js'
 import { runScript } from './harness/script.js'
 import type { Run } from './harness/script.js'
-import { startServer } from './harness/server.js'
 
 const command = {
   name: 'check-install',

@@ -1,13 +1,20 @@
+import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { startConformanceApp } from '../test/mcp/fixtures/conformance-app.js'
-import { authorizationSuite, runAuthorization } from './conformance/authorization.js'
-import { readBaseline, suiteBaseline } from './conformance/baseline.js'
-import { complaintsOf, conformancePage, rowsOf, totals } from './conformance/page.js'
-import type { Judged } from './conformance/page.js'
-import { startProxy } from './conformance/proxy.js'
-import { runSuite, suites } from './conformance/suite.js'
-import type { Revision } from './conformance/suite.js'
+import {
+  complaintsOf,
+  conformancePage,
+  readBaseline,
+  rowsOf,
+  suiteBaseline,
+  totals,
+} from './conformance/page.js'
+import type { Baseline, Judged } from './conformance/page.js'
+import { authorizationSuite, runAuthorization, runSuite, suites } from './conformance/suite.js'
+import type { Outcome, Revision } from './conformance/suite.js'
 import { makeFolder, requireBuild, serve, writeShippedRegistry } from './harness/fixture.js'
 import { toggle } from './harness/options.js'
 import { runScript } from './harness/script.js'
@@ -41,11 +48,10 @@ async function conformance(folder: string, run: Run): Promise<readonly Judged[]>
     ['product', product],
     ['fixtures', fixtures.port],
   ] as const) {
-    const proxy = await startProxy(port, token)
-    cleanup.add(proxy.close)
+    const proxy = await startProxy(port, run)
     for (const revision of Object.keys(suites) as Revision[]) {
       const runFolder = await subfolder(folder, `${server}-${revision}`)
-      judged.push(await judge(server, revision, proxy.port, runFolder, run))
+      judged.push(await judge(server, revision, proxy, runFolder, run))
     }
   }
   return [...judged, await judgeSignIn(product, await subfolder(folder, 'sign-in'), run)]
@@ -79,7 +85,6 @@ async function judge(
   }
 }
 
-/** @throws Error naming every scenario that did not end as the lists say */
 async function judgeOnce(
   server: 'product' | 'fixtures',
   revision: Revision,
@@ -87,40 +92,60 @@ async function judgeOnce(
   folder: string,
   { cleanup, log }: Run,
 ): Promise<Judged> {
-  const name = `${server}, MCP ${revision}, suite ${suites[revision].version}`
-  const baseline = await readBaseline(server, revision)
-  const { outcomes, isAsExpected, output } = await runSuite({
-    revision,
-    url: `http://localhost:${port}/mcp/`,
-    baseline: suiteBaseline(baseline),
-    folder,
-    cleanup,
-  })
-  const complaints = complaintsOf(outcomes, baseline)
-  if (complaints.length > 0) throw new Error(`${name}:\n  ${complaints.join('\n  ')}`)
-  if (!isAsExpected) throw new Error(`${name}: the suite's verdict differs:\n${output}`)
-  const rows = rowsOf(outcomes, baseline)
-  log(`${name}: ${countsOf(rows)}`)
   const { version, flags } = suites[revision]
+  const name = `${server}, MCP ${revision}, suite ${version}`
+  const known = await readBaseline(server, revision)
+  const url = `http://localhost:${port}/mcp/`
+  const baseline = suiteBaseline(known)
+  const found = await runSuite({ revision, url, baseline, folder, cleanup })
+  const { outcomes, isAsExpected, output } = found
+  const rows = judgedRows(name, outcomes, known, log)
+  if (!isAsExpected) throw new Error(`${name}: the suite's verdict differs:\n${output}`)
   return { server, revision, version, part: flags.join(' '), rows }
 }
 
-/** @throws Error naming every check that did not pass */
 async function judgeSignIn(port: number, folder: string, { cleanup, log }: Run): Promise<Judged> {
   const issuer = `http://127.0.0.1:${port}`
   const outcomes = await runAuthorization({ issuer, token, folder, cleanup })
-  const baseline = { needsFixture: [], doesNotApply: [] }
   const name = `sign-in, suite ${authorizationSuite.version}`
-  const complaints = complaintsOf(outcomes, baseline)
-  if (complaints.length > 0) throw new Error(`${name}:\n  ${complaints.join('\n  ')}`)
-  const rows = rowsOf(outcomes, baseline)
-  log(`${name}: ${countsOf(rows)}`)
+  const rows = judgedRows(name, outcomes, { needsFixture: [], doesNotApply: [] }, log)
   return { server: 'signIn', revision: null, ...authorizationSuite, rows }
 }
 
-function countsOf(rows: Judged['rows']): string {
+/** @throws Error naming every scenario that did not end as the lists say */
+function judgedRows(
+  name: string,
+  outcomes: readonly Outcome[],
+  baseline: Baseline,
+  log: Run['log'],
+): Judged['rows'] {
+  const complaints = complaintsOf(outcomes, baseline)
+  if (complaints.length > 0) throw new Error(`${name}:\n  ${complaints.join('\n  ')}`)
+  const rows = rowsOf(outcomes, baseline)
   const counts = Object.entries(totals(rows)).map(([result, count]) => `${count} ${result}`)
-  return counts.join(', ')
+  log(`${name}: ${counts.join(', ')}`)
+  return rows
+}
+
+/** Adds the token, which the suite can't send, to each request and passes it on; its port. */
+async function startProxy(target: number, { cleanup }: Run): Promise<number> {
+  const server = createServer((asked, answer) => {
+    const { method, url: path } = asked
+    const headers = { ...asked.headers, authorization: `Bearer ${token}` }
+    const onward = request({ host: '127.0.0.1', port: target, method, path, headers }, (given) => {
+      answer.writeHead(given.statusCode ?? 502, given.headers)
+      given.pipe(answer)
+    })
+    onward.on('error', () => answer.destroy())
+    asked.pipe(onward)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  cleanup.add(async () => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return (server.address() as AddressInfo).port
 }
 
 async function subfolder(folder: string, name: string): Promise<string> {

@@ -7,9 +7,9 @@ import { createSubscription } from '../src/control/subscriptions.js'
 import { chargeAll, periodOf } from '../src/control/usage.js'
 import { bareEnvironment, launcher, makeFolder } from './harness/fixture.js'
 import { text } from './harness/options.js'
+import { startServer } from './harness/process.js'
 import { runScript } from './harness/script.js'
 import type { Run } from './harness/script.js'
-import { startServer } from './harness/server.js'
 import { machine } from '../test/support/machine.js'
 
 const command = {

@@ -1,36 +1,41 @@
+import { mkdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openCatalogUpdates } from './app/catalog-updates.js'
 import type { CatalogUpdates } from './app/catalog-updates.js'
 import { CleanupStack } from './app/cleanup-stack.js'
 import { GuideWarmer } from './app/guide-warmer.js'
-import { Metrics } from './app/metrics/metrics.js'
-import { serveMetrics } from './app/metrics/serve-metrics.js'
-import { openLetterSender } from './app/open-mail.js'
+import { Hook } from './app/hook.js'
+import { serveMetrics } from './app/metrics-server.js'
+import { Metrics, uncounted } from './app/metrics.js'
+import { openSales } from './app/open-sales.js'
+import type { Sales } from './app/open-sales.js'
 import { openServer } from './app/open-server.js'
-import { openShop } from './app/shop/open-shop.js'
 import { openEngine, openTrino } from './app/reading.js'
-import { openRecords } from './app/records/open-records.js'
-import { openSignIn } from './app/sign-in/open-sign-in.js'
-import type { Reloader } from './app/reloader.js'
-import { prepareState } from './app/state-folder.js'
-import type { StateFolder } from './app/state-folder.js'
+import type { Engines } from './app/reading.js'
+import { openFileRecords } from './app/records/file-records.js'
+import type { Records, RecordsParts } from './app/records/file-records.js'
+import { openSharedRecords } from './app/records/shared-records.js'
+import type { ServerBase } from './app/server-base.js'
+import { versionsFolderOf } from './catalog.js'
 import type { Catalog } from './catalog.js'
 import type { Clock } from './clock.js'
 import type { Config } from './config.js'
-import { keyOf } from './control/keys.js'
 import { ServerLock } from './control/store/server-lock.js'
 import { DispatchEngine } from './engine/dispatch-engine.js'
 import type { DuckDbEngine } from './engine/duckdb/duckdb-engine.js'
-import type { LetterSender } from './sales/letters/letter-sender.js'
+import type { Engine } from './engine/engine.js'
 import { defaultMemory } from './machine.js'
+import type { Random } from './random.js'
+import type { Registry } from './registry/registry.js'
 import { readMailSettings } from './sales/letters/mail-settings.js'
 import type { MailSettings } from './sales/letters/mail-settings.js'
 import type { Mailer } from './sales/letters/mailer.js'
-import type { Random } from './random.js'
-import type { Registry } from './registry/registry.js'
 import { createService } from './service.js'
-import type { PackFiles } from './versions/packing/packer.js'
+import type { Service } from './service.js'
+import type { MakeForms } from './versions/forms/forms-order.js'
+import type { HashFile } from './versions/hash-file.js'
+import type { OpenFiles } from './versions/opener.js'
 
 export interface App {
   readonly server: FastifyInstance
@@ -69,8 +74,11 @@ export interface AppParts {
   readonly onOpened?: (opened: number, datasets: number) => void
   /** Sends letters; over SMTP when left out. */
   readonly mailer?: Mailer
-  /** Packs files; in a separate process when left out. */
-  readonly packFiles?: PackFiles
+  /** Makes forms of files; in a separate process when left out. */
+  readonly makeForms?: MakeForms
+  /** Opens and hashes files; in sandboxes and on a thread of its own when left out. */
+  readonly openFiles?: (memoryLimitBytes: number) => OpenFiles
+  readonly hashFile?: HashFile
 }
 
 /**
@@ -80,107 +88,95 @@ export interface AppParts {
  */
 export async function buildApp(config: Config, parts: AppParts): Promise<App> {
   const mail = readMailSettings(config)
+  const { logger, clock, random } = parts
   const cleanup = new CleanupStack()
   try {
-    return await openApp({ config, mail, cleanup, ...parts })
+    return await openApp({ config, logger, clock, random, cleanup }, mail, parts)
   } catch (cause) {
     await cleanup.close()
     throw cause
   }
 }
 
-interface OpenParts extends AppParts {
-  readonly config: Config
-  readonly mail: MailSettings | null
-  readonly cleanup: CleanupStack
-}
-
-/** What a newly served version asks for, beside requests. */
-function followChange(guides: GuideWarmer, engine: DuckDbEngine, logger: FastifyBaseLogger): void {
-  void guides.start()
-  engine.instances.forgetFiles().catch((cause: unknown) => {
-    logger.warn({ err: cause }, 'parts of replaced files stay in memory')
-  })
-}
-
-async function openApp(given: OpenParts): Promise<App> {
-  const { config, cleanup, logger, clock } = given
+/** Builds every part, the later ones on the earlier ones; `prepare` starts those that run. */
+async function openApp(
+  base: ServerBase,
+  mail: MailSettings | null,
+  { version, portalFolder, onOpened, mailer, makeForms, openFiles, hashFile }: AppParts,
+): Promise<App> {
+  const { config, cleanup, logger } = base
   const metrics = config.metricsPort === null ? null : new Metrics()
-  const parts = { ...given, ...metrics?.hooks }
-  const state = await openState(config.state, cleanup)
+  const metricHooks = metrics?.hooks ?? uncounted
   const memoryLimitBytes = config.memoryLimit ?? defaultMemory()
-  const records = await openRecords(config.controlUrl, state.folder, {
-    ...parts,
-    reopened: () => {
-      void reloader.reportAll()
-    },
-  })
-  const updates = await openCatalogUpdates({
-    ...parts,
-    ...records,
-    versionsFolder: state.versions,
+  const state = await openState(config.state, cleanup)
+  const reportAgain = new Hook<void>(() => undefined)
+  const { folder, versions: versionsFolder } = state
+  const { onSync, onAttempt, onRequest } = metricHooks
+  const records = await openRecords(base, { folder, reopened: reportAgain.call, onSync })
+  const newlyServed = new Hook<void>(() => undefined)
+  const updates = await openCatalogUpdates(base, {
+    versionsFolder,
     memoryLimitBytes,
-    changed: () => {
-      followChange(guides, engine, logger)
-    },
+    records,
+    metricHooks,
+    onOpened,
+    onServed: newlyServed.call,
+    makeForms,
+    openFiles,
+    hashFile,
   })
-  const { live, reloader, packer, scrub, checks, space } = updates
-  const engine = await openServingEngine({
-    ...updates,
-    ...state,
-    ...{ clock, memoryLimitBytes, cleanup },
-    slots: config.querySlots,
+  const { live, reloader } = updates
+  reportAgain.connect(() => {
+    void reloader.reportAll()
   })
-  const cursorKey = await keyOf(records.control, state.folder, 'cursor.key')
+  const engines = await openEngines(base, state, updates, memoryLimitBytes)
   const catalog = () => live.serving.catalog
   const registry = () => live.serving.registry
-  const tables = cleanup.use(openTrino(config, clock))
-  const engines = new DispatchEngine(engine, tables)
-  const service = createService({ ...records, catalog, engine: engines, cursorKey, clock })
+  const service = openService(base, records, catalog, engines.all)
   const guides = new GuideWarmer(service, logger)
-  const { control: store, isUsable, jobs } = records
+  newlyServed.connect(() => followChange(guides, engines.files, logger))
+  const sales = openSales(base, { mail, mailer, records, catalog, registry, onAttempt })
   const stop = new AbortController()
-  const isStopping = () => stop.signal.aborted
-  const letterParts = { ...parts, folder: state.folder, store, jobs, registry }
-  const letters = await openLetterSender(letterParts)
-  if (letters) cleanup.use(letters)
-  const entry = await openSignIn({ ...letterParts, ...records, catalog, letters })
-  const { shop, upkeep } = await openShop({ ...letterParts, letters })
-  const own = { ...entry, shop, cursorKey, memoryLimitBytes }
-  const served = { ...parts, ...own, service, live, engine, tables, space, isUsable, isStopping }
-  const server = openServer({ ...served, engine: engines })
-  if (metrics) await serveMetrics(metrics, { ...served, checks, control: store })
+  const server = openServer(base, {
+    version,
+    portalFolder,
+    memoryLimitBytes,
+    records,
+    live,
+    engine: engines.all,
+    service,
+    sales,
+    isStopping: () => stop.signal.aborted,
+    onRequest,
+  })
+  if (metrics) await serveMetrics(base, metrics, { engines, updates, records, service, version })
   records.start()
   await reloader.report()
-  const noteStart = () =>
-    records.trail.record('server.started', 'server', { release: parts.version })
-  const upkeeps = [upkeep, reloader, packer, scrub]
-  const starting = [{ start: noteStart }, ...(letters ? [letters] : []), ...upkeeps]
-  return {
-    server,
-    catalog,
-    registry,
-    ...lifeOf({ cleanup, clock, reloader, guides, letters, stop, starting }),
-  }
+  const noteStart = () => records.trail.record('server.started', 'server', { release: version })
+  const life = lifeOf(base, { noteStart, updates, sales, guides, stop })
+  return { server, catalog, registry, ...life }
 }
 
 interface LifeParts {
-  readonly cleanup: CleanupStack
-  readonly clock: Clock
-  readonly reloader: Reloader
+  /** Records the start in the audit trail. */
+  readonly noteStart: () => void
+  readonly updates: CatalogUpdates
+  readonly sales: Sales
   readonly guides: GuideWarmer
-  readonly letters: LetterSender | null
   /** Aborted at the begin of a stop. */
   readonly stop: AbortController
-  readonly starting: readonly { readonly start: () => void }[]
 }
 
-/** What begins and ends an app. */
-function lifeOf(parts: LifeParts): Pick<App, 'prepare' | 'reload' | 'drain' | 'close'> {
-  const { cleanup, clock, reloader, guides, letters, stop, starting } = parts
+/** Starts what runs by itself, and ends all. */
+function lifeOf(
+  { cleanup, clock }: ServerBase,
+  { noteStart, updates, sales, guides, stop }: LifeParts,
+): Pick<App, 'prepare' | 'reload' | 'drain' | 'close'> {
+  const { reloader, packer, scrub } = updates
   return {
     prepare: () => {
-      for (const each of starting) each.start()
+      noteStart()
+      for (const part of [...sales.running, reloader, packer, scrub]) part.start()
       return guides.start()
     },
     reload: (force) => reloader.reload(force),
@@ -191,42 +187,91 @@ function lifeOf(parts: LifeParts): Pick<App, 'prepare' | 'reload' | 'drain' | 'c
     close: () => {
       stop.abort()
       guides.close()
-      void letters?.close()
+      void sales.letters?.close()
       return cleanup.close()
     },
   }
 }
 
-interface EngineParts extends Pick<CatalogUpdates, 'live' | 'reloader' | 'checks'>, StateFolder {
-  readonly clock: Clock
-  readonly memoryLimitBytes: number
-  readonly slots: number | null
-  readonly cleanup: CleanupStack
+/** The folders of a server's state, as absolute paths. */
+interface StateFolder {
+  readonly folder: string
+  readonly versions: string
+  readonly temp: string
 }
 
-/** Opens the engine over the versions; a version that breaks it is withdrawn. */
-async function openServingEngine(parts: EngineParts): Promise<DuckDbEngine> {
-  const { live, reloader, checks, versions, temp, clock, memoryLimitBytes, slots } = parts
-  const { cleanup } = parts
-  const engine = await openEngine({
+/** Reserves the state folder, makes its folders for its owner only, and empties `temp`. */
+async function openState(path: string, cleanup: CleanupStack): Promise<StateFolder> {
+  const folder = resolve(path)
+  cleanup.adopt(ServerLock.take(join(folder, 'server.lock')), (lock) => {
+    lock.release()
+  })
+  const state = { folder, versions: versionsFolderOf(path), temp: join(folder, 'tmp') }
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await rm(state.temp, { recursive: true, force: true })
+  await mkdir(state.temp, { mode: 0o700 })
+  await mkdir(state.versions, { recursive: true, mode: 0o700 })
+  return state
+}
+
+/**
+ * Opens the records: control.db in the state folder, or the PostgreSQL of several servers.
+ * @throws Error, for the operator, when they can't be used
+ */
+function openRecords(base: ServerBase, parts: RecordsParts): Promise<Records> {
+  const { controlUrl } = base.config
+  return controlUrl === null
+    ? openFileRecords(base, parts)
+    : openSharedRecords(controlUrl, base, parts)
+}
+
+/** Opens the engines; a version that breaks the one of files is withdrawn. */
+async function openEngines(
+  { config, cleanup, clock }: ServerBase,
+  { versions, temp }: StateFolder,
+  { live, reloader, checks, copies }: CatalogUpdates,
+  memoryLimitBytes: number,
+): Promise<Engines> {
+  const files = await openEngine({
     clock,
     folders: [versions],
     tempFolder: temp,
     memoryLimitBytes,
-    slots,
+    slots: config.querySlots,
     checks,
+    copies,
     withdraw: (version, reason) => {
       live.withdraw(version, reason)
       reloader.trigger()
     },
   })
-  return cleanup.use(engine)
+  cleanup.use(files)
+  const tables = cleanup.use(openTrino(config, clock))
+  return { files, tables, all: new DispatchEngine(files, tables) }
 }
 
-/** Reserves the state folder for this server, then prepares it. */
-function openState(stateFolder: string, cleanup: CleanupStack): ReturnType<typeof prepareState> {
-  cleanup.adopt(ServerLock.take(join(resolve(stateFolder), 'server.lock')), (lock) => {
-    lock.release()
+function openService(
+  { clock }: ServerBase,
+  { control, charges, lastUsed, rates, keys }: Records,
+  catalog: () => Catalog,
+  engine: Engine,
+): Service {
+  return createService({
+    control,
+    charges,
+    lastUsed,
+    rates,
+    cursorKey: keys.cursor,
+    catalog,
+    engine,
+    clock,
   })
-  return prepareState(stateFolder)
+}
+
+/** What a newly served version asks for, beside requests. */
+function followChange(guides: GuideWarmer, engine: DuckDbEngine, logger: FastifyBaseLogger): void {
+  void guides.start()
+  engine.instances.forgetFiles().catch((cause: unknown) => {
+    logger.warn({ err: cause }, 'parts of replaced files stay in memory')
+  })
 }

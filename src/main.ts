@@ -107,11 +107,23 @@ function loadReading() {
 }
 
 function loadPacker() {
-  return import('./engine/duckdb/pack/pack.js')
+  return import('./engine/duckdb/pack/make-forms.js')
 }
 
 function loadSampling() {
   return import('./app/sampling.js')
+}
+
+function loadImporter() {
+  return import('./app/import-process.js')
+}
+
+/** A function of a module that is loaded with its first call; all parameters are passed on. */
+function loaded<Module, Parameters extends readonly unknown[], Result>(
+  load: () => Promise<Module>,
+  choose: (module: Module) => (...parameters: Parameters) => Promise<Result>,
+): (...parameters: Parameters) => Promise<Result> {
+  return async (...parameters) => choose(await load())(...parameters)
 }
 
 function readVersion(): string {
@@ -148,31 +160,15 @@ process.exitCode = await runCli(process.argv.slice(2), {
   clock: machineClock,
   random: machineRandom,
   buildApp: async (config, parts) => (await loadApp()).buildApp(config, { ...parts, portalFolder }),
-  // All that is given is passed on: a parameter that was left out here would fail no test.
-  openFiles:
-    (memory) =>
-    async (...given) =>
-      (await loadReading()).openerFor(memory)(...given),
-  withSample:
-    (memory) =>
-    async (...given) =>
-      (await loadSampling()).samplerFor(memory)(...given),
-  openReader: async (...given) => (await loadReading()).openReader(...given),
+  openFiles: (memory) => loaded(loadReading, ({ openerFor }) => openerFor(memory)),
+  withSample: (memory) => loaded(loadSampling, ({ samplerFor }) => samplerFor(memory)),
+  openReader: loaded(loadReading, ({ openReader }) => openReader),
   openObjects: (config, options) => openObjects(config, options),
-  openTable:
-    (config, clock) =>
-    async (...given) =>
-      (await loadReading()).openerForTables(config, clock)(...given),
-  packFiles: async (...given) => (await loadPacker()).duckDbPacker()(...given),
-  importTable: async (...given) => (await import('./app/import-process.js')).importAside(...given),
+  openTable: (config, clock) =>
+    loaded(loadReading, ({ openerForTables }) => openerForTables(config, clock)),
+  makeForms: loaded(loadPacker, ({ makeForms }) => makeForms),
+  importTable: loaded(loadImporter, ({ importAside }) => importAside),
   untilInterrupted,
-  inspectFiles:
-    (memory) =>
-    async (...given) =>
-      (await loadReading()).inspectorFor(memory)(...given),
-  measureGain:
-    (memory) =>
-    async (...given) =>
-      (await loadReading()).gainFor(memory)(...given),
+  inspectFiles: (memory) => loaded(loadReading, ({ inspectorFor }) => inspectorFor(memory)),
   untilStopped,
 })

@@ -1,6 +1,7 @@
 import { accessibleDatasets } from './access/access.js'
 import type { Charges } from './access/charge-queue.js'
 import type { RateLimits } from './access/rate-limits.js'
+import type { Cache, CacheUse } from './cache.js'
 import type { Catalog } from './catalog.js'
 import type { Clock } from './clock.js'
 import type { ControlStore } from './control/store/store.js'
@@ -11,7 +12,7 @@ import { isLong } from './query/raw-question.js'
 import { resolveInTurns, resolveQuestion } from './query/resolve-question.js'
 import type { ResolvedQuestion } from './query/resolve-question.js'
 import { resolveSummary } from './query/summary/resolve-summary.js'
-import { resolveTop } from './query/top/resolve-top.js'
+import { resolveTop } from './query/resolve-top.js'
 import { describeAccount } from './service/account.js'
 import type { AccountDescription } from './service/account.js'
 import { createAdmission } from './service/admission.js'
@@ -27,12 +28,11 @@ import type { EmptyReason } from './service/empty-answer.js'
 import { entityTag, matchesTag } from './service/entity-tag.js'
 import { OpenExports } from './service/export.js'
 import type { Export } from './service/export.js'
-import { withFacts } from './service/facts/column-facts.js'
-import type { DatasetFacts } from './service/facts/column-facts.js'
+import { withFacts } from './service/column-facts.js'
+import type { DatasetFacts } from './service/column-facts.js'
 import { Guides } from './service/guides.js'
 import type { DatasetGuide, GuideFailure } from './service/guides.js'
-import { KeptAnswers } from './service/paid/kept-answers.js'
-import type { CacheUse } from './service/paid/kept-answers.js'
+import { answerCache, keptAnswer } from './service/paid/kept-answers.js'
 import { answerHead } from './service/page.js'
 import type {
   DataRequest,
@@ -119,8 +119,8 @@ export function createService(parts: ServiceParts): Service {
   const descriptions = new Descriptions(engine)
   const guides = new Guides(engine, descriptions, clock)
   const openExports = new OpenExports()
-  const keptTops = new KeptAnswers<Rows>()
-  const keptSummaries = new KeptAnswers<Summarized>()
+  const keptTops = answerCache<Rows>()
+  const keptSummaries = answerCache<Summarized>()
   return Object.freeze<Service>({
     ...admission,
     readPage: (caller, request) => readPage(parts, caller, request),
@@ -217,18 +217,18 @@ export function readPage(
 /** The first rows by one column. */
 export function readTop(
   parts: PageParts,
-  kept: KeptAnswers<Rows>,
+  kept: Cache<Rows>,
   caller: Caller,
   request: TopRequest,
 ): Promise<PageAnswer> {
-  const { engine } = parts
   const resolve = ({ access }: DatasetCaller) =>
     resolveTop(access, request.question(), request.usualLimit)
   return answerData(parts, caller, request, resolve, (ready) => {
     const { access, filters, format, top } = ready.resolved
+    const { tag } = ready.head
     const { columns, limit } = top
     const read: WantedRows['read'] = (rows, options) =>
-      kept.get(`${ready.head.tag} ${rows}`, () => engine.top({ ...top, limit: rows }, options))
+      keptAnswer(kept, `${tag} ${rows}`, () => parts.engine.top({ ...top, limit: rows }, options))
     const wanted = { access, filters, format, columns, limit, read, cursorAfter: null }
     return sendRows(parts, ready, { ...wanted, needed: top.by, isStart: true }, request)
   })
@@ -237,7 +237,7 @@ export function readTop(
 /** Groups of rows. */
 export function summarize(
   parts: PageParts,
-  kept: KeptAnswers<Summarized>,
+  kept: Cache<Summarized>,
   caller: Caller,
   request: SummaryRequest,
 ): Promise<SummaryAnswer> {
@@ -246,7 +246,7 @@ export function summarize(
     const { reader, resolved, head } = ready
     const { access, summary } = resolved
     requireGroupsQuota(ready)
-    const found = await kept.get(head.tag, () =>
+    const found = await keptAnswer(kept, head.tag, () =>
       parts.engine.summarize(summary, readOptions(reader, access)),
     )
     reader.context.observe?.({ kind: 'summarized', rows: found.rowsMet, groups: found.groups })

@@ -178,8 +178,7 @@ await t.test('every das command that the pages name exists, with its options', (
 const othersOptions = [
   ...['--compressed', '--data-urlencode', '--allow-http', '--retry', '--retry-max-time'],
   ...[
-    '--cold',
-    '--server-cores',
+    '--rows',
     '--cycles',
     '--only',
     '--list',

@@ -17,6 +17,7 @@ import { filesOnly } from './support/tables.js'
 import { startThings } from './support/things.js'
 import type { Answer, World } from './support/world.js'
 import { machineRandom } from '../src/random.js'
+import { sql } from '../src/control/store/sql.js'
 import { MovingClock } from './support/moving-clock.js'
 
 /** An engine that has what it is asked for at once, and counts how often it was asked. */
@@ -94,7 +95,7 @@ function parsed(headers: Answer['headers'], body: string): Answer['body'] {
 
 // Guarantee: what can't be charged is not delivered.
 await t.test(
-  'a locked database is 503 with nothing delivered, and the next request works',
+  'a locked database is 503 without rows, and the next request works',
   sqliteOnly('lock'),
   async (t) => {
     const world = await startThings(t)
@@ -128,7 +129,7 @@ await t.test('a database that is gone refuses every caller, without a reason', a
   const get = impatientDoor(t, world, engine)
   const { token } = await world.subscribe(['things:pro'])
   const control = openControl(t, world)
-  await control.run('ALTER TABLE tokens RENAME TO lost')
+  await control.run(sql`ALTER TABLE tokens RENAME TO lost`)
   const answer = await get('/v1/things', token)
   isError(
     t,
@@ -137,7 +138,7 @@ await t.test('a database that is gone refuses every caller, without a reason', a
     /^Something went wrong in the service\. Report the X-Request-Id of this answer\.$/,
   )
   t.equal(asked.reads, 0)
-  await control.run('ALTER TABLE lost RENAME TO tokens')
+  await control.run(sql`ALTER TABLE lost RENAME TO tokens`)
   t.equal((await get('/v1/things', token)).status, 200)
 })
 
@@ -217,7 +218,7 @@ await t.test(
 )
 
 await t.test(
-  'a Parquet page that races cut again and again is a 503 and costs nothing',
+  'a Parquet page that concurrent charges cut repeatedly is 503 and is not charged',
   filesOnly('parquet'),
   async (t) => {
     const world = await startThings(t)

@@ -1,16 +1,18 @@
-import type { Contestant, Row } from './contestant.js'
+import { differenceOf } from '../harness/fault.js'
+import type { Contestant } from './contestants.js'
+import type { Row } from './messages.js'
 import type { Question } from './questions.js'
 
-/** One question's answers, in the order of the contestants that gave them. */
+/** What one contestant answered. */
 export interface Given {
-  readonly contestant: Contestant
+  readonly contestant: Pick<Contestant, 'name' | 'kind' | 'isOrdered'>
   readonly rows: readonly Row[]
 }
 
 /**
- * What is wrong with each answer, by the contestant's name. A whole answer is compared with the
- * engine's, as a set. A page may hold any rows that meet the question: ours is compared with the
- * engine's over the same files, in order, and a peer's with the question.
+ * What is wrong with answers to one question, by the contestant's name. An answer must have the
+ * cells of one that a contestant of another kind gave: as a set where it is whole, in order where it
+ * is a page. A page without an order need only meet the question.
  */
 export function faultsIn(
   question: Question,
@@ -18,50 +20,40 @@ export function faultsIn(
   given: readonly Given[],
 ): ReadonlyMap<string, string> {
   const faults = new Map<string, string>()
-  const engines = given.filter(({ contestant }) => contestant.kind === 'engine')
-  for (const { contestant, rows } of given) {
-    const own = engines.find((each) => each.contestant.dataset === contestant.dataset)
-    const right = (isWhole ? engines[0] : own)?.rows
-    // The engine's own fault is reported where it was asked.
-    if (!right) continue
-    const isOurs = contestant.kind === 'das' || contestant.kind === 'engine'
+  // A whole answer that is full may be a part of what matches.
+  const limit = question.kind === 'rows' ? question.limit : Infinity
+  const isPage = !isWhole || given.some(({ rows }) => rows.length === limit)
+  const texts = new Map(given.map((each) => [each, textOf(each.rows, isPage)]))
+  for (const each of given) {
+    const { name, kind, isOrdered } = each.contestant
+    const others = given.filter(
+      ({ contestant }) => contestant.kind !== kind && (!isPage || contestant.isOrdered),
+    )
+    const own = texts.get(each) ?? ''
+    const [first] = others
+    if (first === undefined || others.some((other) => texts.get(other) === own)) continue
     const fault =
-      isWhole || isOurs
-        ? difference(rows.map(textOf), right.map(textOf), isWhole)
-        : misfit(question, rows, right.length)
-    if (fault !== null) faults.set(contestant.name, fault)
+      isPage && !isOrdered
+        ? misfit(question, each.rows, first.rows.length)
+        : `not as ${first.contestant.name} ${differenceOf(own, texts.get(first) ?? '')}`
+    if (fault !== null) faults.set(name, fault)
   }
   return faults
 }
 
-/** One text for equal rows: names in order, and no nulls, which one of the peers leaves out. */
-function textOf(row: Row): string {
-  const names = Object.keys(row).filter((name) => row[name] !== null)
-  return JSON.stringify(names.sort().map((name) => [name, row[name]]))
+/** Equal texts for equal rows: names in order, and no nulls, which one of the peers leaves out. */
+function textOf(rows: readonly Row[], isOrdered: boolean): string {
+  const lines = rows.map((row) => {
+    const names = Object.keys(row).filter((name) => row[name] !== null)
+    return JSON.stringify(names.sort().map((name) => [name, row[name]]))
+  })
+  return (isOrdered ? lines : lines.sort()).join('\n')
 }
 
-function difference(rows: string[], right: string[], isSet: boolean): string | null {
-  if (rows.length !== right.length) return `${rows.length} rows, not ${right.length}`
-  if (isSet) {
-    rows.sort()
-    right.sort()
-  }
-  const at = rows.findIndex((text, index) => text !== right[index])
-  if (at === -1) return null
-  const [text = '', rightText = ''] = [rows[at], right[at]]
-  const from = Math.max(firstDifference(text, rightText) - 20, 0)
-  const [found, expected] = [text, rightText].map((each) => each.slice(from, from + 60))
-  return `row ${at + 1} differs: …${found}…, not …${expected}…`
-}
-
-function firstDifference(left: string, right: string): number {
-  let at = 0
-  while (at < left.length && left[at] === right[at]) at += 1
-  return at
-}
-
-function misfit({ year, okved }: Question, rows: readonly Row[], count: number): string | null {
+function misfit(question: Question, rows: readonly Row[], count: number): string | null {
   if (rows.length !== count) return `${rows.length} rows, not ${count}`
+  if (question.kind !== 'rows') return null
+  const { year, okved } = question
   const isRight = (row: Row) =>
     (year === null || row['year'] === year) &&
     (okved === null || String(row['okved']).startsWith(okved))

@@ -1,91 +1,106 @@
-import type { Agent } from 'node:http'
-import { sendWell } from '../harness/http.js'
 import type { Message } from '../harness/http.js'
-import type { Question } from './questions.js'
+import type { Question, RowsQuestion } from './questions.js'
 
-/** A server that answers questions over HTTP, in a form that can be sent to another process. */
-export interface BenchTarget {
-  readonly kind: 'das' | 'fastapi' | 'roapi'
-  /** `http://127.0.0.1:port` */
-  readonly base: string
-  readonly dataset: 'yearly' | 'packed'
-  /** Empty where the server asks for none. */
-  readonly token: string
-}
+/** What answers over HTTP, by the requests that it takes. */
+export type Dialect = 'das' | 'postgres' | 'duckdb' | 'roapi'
 
 /** A place in a walk: our cursor, or how many rows to leave out; null = the start. */
 export type Place = string | null
 
-/**
- * Asks a question; the reply's time runs to the last byte.
- * @throws Error when the answer is not 200
- */
-export function ask(agent: Agent, target: BenchTarget, question: Question, place: Place = null) {
-  return sendWell({ ...target, agent }, messageOf(target, question, place))
+export type Row = Readonly<Record<string, unknown>>
+
+/** An answer with its rows. */
+export interface Page {
+  readonly rows: readonly Row[]
+  /** Where a walk continues; null at its end. */
+  readonly next: Place
 }
 
-function messageOf(target: BenchTarget, question: Question, place: Place): Message {
-  switch (target.kind) {
-    case 'das':
-      return dasMessage(target.dataset, question, place)
-    case 'fastapi':
-      return fastApiMessage(target.dataset, question, place)
-    case 'roapi': {
-      const body = sqlOf(target.dataset, question, place)
-      return { method: 'POST', path: '/api/sql', body, type: 'text/plain' }
-    }
+/** The name of the table of all contestants but das. */
+export const table = 'financials'
+
+/** The request for a question; null where it can't be asked. */
+export function messageOf(
+  dialect: Dialect,
+  dataset: string,
+  question: Question,
+  place: Place = null,
+): Message | null {
+  if (dialect === 'roapi') return sqlMessage('/api/sql', sqlOf(question, place))
+  if (question.kind === 'summary') {
+    if (dialect === 'das') return getMessage(`/v1/${dataset}${question.path}`)
+    return dialect === 'duckdb' ? sqlMessage('/sql', question.sql(table)) : null
   }
+  return dialect === 'das'
+    ? dasMessage(dataset, question, place)
+    : getMessage(`/${table}?${parametersOf(question)}&offset=${place ?? 0}`)
 }
 
-function dasMessage(dataset: string, question: Question, place: Place): Message {
-  const { select, inns, year, okved, limit } = question
-  if (inns.length > 1) {
-    const filters = [{ column: 'inn', op: 'in', value: inns }]
-    const body = JSON.stringify({ filters, ...(select && { select }), limit })
+/** The rows of an answer. */
+export function pageOf(dialect: Dialect, limit: number, place: Place, text: string): Page {
+  const found: unknown = JSON.parse(text)
+  if (dialect === 'das') {
+    // Rows and aggregates as our contract defines them.
+    const { data, next_cursor: next = null } = found as { data: Row[]; next_cursor?: Place }
+    return { rows: data, next }
+  }
+  // The peers answer with rows, in an object or not.
+  const rows = Array.isArray(found) ? (found as Row[]) : (found as { data: Row[] }).data
+  const next = String(Number(place ?? 0) + rows.length)
+  return { rows, next: rows.length < limit ? null : next }
+}
+
+function dasMessage(dataset: string, question: RowsQuestion, place: Place): Message {
+  const { by, select, limit } = question
+  if (by && by.values.length > 1) {
+    const filters = [{ column: by.column, op: 'in', value: by.values }]
+    const body = JSON.stringify({ filters, select, limit })
     return { method: 'POST', path: `/v1/${dataset}/query`, body }
   }
-  return getMessage(`/v1/${dataset}`, [
-    ...inns.map((inn) => `inn=eq.${inn}`),
+  const cursor = place === null ? '' : `&cursor=${place}`
+  return getMessage(`/v1/${dataset}?${parametersOf(question, 'contains.')}${cursor}`)
+}
+
+function parametersOf(question: RowsQuestion, contains?: string): string {
+  const { select, by, year, okved, word, limit } = question
+  const values = by && (by.values.length > 1 ? `in.${by.values.join()}` : `eq.${by.values[0]}`)
+  const isLike = contains === undefined
+  return [
+    by && `${by.column}=${values}`,
     year !== null && `year=eq.${year}`,
     okved !== null && `okved=like.${okved}*`,
-    select !== null && `select=${select.join()}`,
-    place !== null && `cursor=${place}`,
+    word !== null && `name=${isLike ? `like.*${word}*` : `${contains}${word}`}`,
+    select && `select=${select.join()}`,
     `limit=${limit}`,
-  ])
-}
-
-function fastApiMessage(dataset: string, question: Question, place: Place): Message {
-  const { select, inns, year, okved, limit } = question
-  if (inns.length > 1) {
-    const body = JSON.stringify({ inns, select: select ?? [] })
-    return { method: 'POST', path: `/${dataset}/companies`, body }
-  }
-  return getMessage(`/${dataset}`, [
-    ...inns.map((inn) => `inn=${inn}`),
-    year !== null && `year=${year}`,
-    okved !== null && `okved=${okved}`,
-    select !== null && `select=${select.join()}`,
-    `limit=${limit}`,
-    `offset=${place ?? 0}`,
-  ])
-}
-
-function getMessage(path: string, parameters: readonly (string | false)[]): Message {
-  const given = parameters.filter((parameter) => parameter !== false)
-  return { method: 'GET', path: `${path}?${given.join('&')}`, body: '' }
-}
-
-/** The values are the benchmark's own and hold no quotes. */
-function sqlOf(dataset: string, question: Question, place: Place): string {
-  const { select, inns, year, okved, limit } = question
-  const columns = select?.map((name) => `"${name}"`).join(', ') ?? '*'
-  const list = inns.map((inn) => `'${inn}'`)
-  const conditions = [
-    ...(list.length === 0 ? [] : [list[1] ? `inn IN (${list.join(', ')})` : `inn = ${list[0]}`]),
-    ...(year === null ? [] : [`year = ${year}`]),
-    ...(okved === null ? [] : [`okved LIKE '${okved}%'`]),
   ]
-  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
+    .filter(Boolean)
+    .join('&')
+}
+
+function getMessage(path: string): Message {
+  return { method: 'GET', path, body: '' }
+}
+
+function sqlMessage(path: string, body: string): Message {
+  return { method: 'POST', path, body, type: 'text/plain' }
+}
+
+/** SQL of a question; the values are the benchmark's own and hold no quotes. */
+function sqlOf(question: Question, place: Place): string {
+  if (question.kind === 'summary') return question.sql(table)
+  const columns = question.select?.map((name) => `"${name}"`).join(', ') ?? '*'
   const offset = place === null ? '' : ` OFFSET ${place}`
-  return `SELECT ${columns} FROM ${dataset}${where} LIMIT ${limit}${offset}`
+  return `SELECT ${columns} FROM ${table} ${whereOf(question)} LIMIT ${question.limit}${offset}`
+}
+
+/** The conditions of a question in SQL, with its values as they are. */
+function whereOf({ by, year, okved, word }: RowsQuestion): string {
+  const list = by?.values.map((value) => `'${value}'`).join(', ')
+  const conditions = [
+    by && `${by.column} ${by.values.length > 1 ? `IN (${list})` : `= ${list}`}`,
+    year !== null && `year = ${year}`,
+    okved !== null && `okved LIKE '${okved}%'`,
+    word !== null && `name LIKE '%${word}%'`,
+  ].filter(Boolean)
+  return conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
 }

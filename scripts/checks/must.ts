@@ -35,11 +35,11 @@ const steps: readonly Step[] = [
   { name: 'postgres', line: 'npm test -- test/scale/postgres-*.test.ts', seconds: 60, turn },
   { name: 'faults', line: 'tsx scripts/check.ts faults', seconds: 180, after },
   { name: 'conformance', line: 'tsx scripts/conformance.ts --check', seconds: 40, after },
-  { name: 'mail', line: 'tsx scripts/check-mail.ts', seconds: 30, after },
+  { name: 'mail', line: 'tsx scripts/check.ts mail', seconds: 30, after },
   { name: 'charges', line: 'tsx scripts/check.ts charges --cycles 10', seconds: 30, after },
   {
     name: 'questions',
-    line: 'tsx scripts/check-questions.ts --questions 500',
+    line: 'tsx scripts/check.ts questions --questions 500',
     seconds: 20,
     after,
   },
@@ -69,7 +69,7 @@ const steps: readonly Step[] = [
   },
   {
     name: 'load',
-    line: 'tsx scripts/check.ts load --companies 1000 --seconds 2 --scanners 8',
+    line: 'tsx scripts/check.ts load --rows 7000 --seconds 2 --scanners 8',
     seconds: 20,
     after,
   },

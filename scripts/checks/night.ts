@@ -20,7 +20,6 @@ const steps: readonly Step[] = [
     line: `${tests} test/night/loop.test.ts test/night/largest.test.ts`,
     seconds: 4 * minute,
   },
-  { name: 'packed', line: `${tests} test/night/packed.test.ts`, seconds: 5 * minute },
   { name: 'install', line: 'npm run check:install -- --all-tests', seconds: 15 * minute },
   { name: 'clients', line: 'CLIENTS_WHOLE=1 npm run test:clients', seconds: 10 * minute },
   { name: 'scale', line: 'npm run test:scale', seconds: 12 * minute },
@@ -61,12 +60,11 @@ const steps: readonly Step[] = [
   { name: 'load', line: 'npm run check:load', seconds: 5 * minute },
   { name: 'difference', line: 'npm run check:difference', seconds: 10 * minute },
   { name: 'forms', line: 'npm run check:forms', seconds: 5 * minute },
-  { name: 'bench', line: 'npm run bench -- --install-peers', seconds: 30 * minute },
-  { name: 'bench-road', line: 'npm run bench:road', seconds: 5 * minute },
   {
-    name: 'bench-forms',
-    line: `tsx scripts/generate-financials.ts --companies 100000 --out .checks/financials &&
-      npm run bench:forms -- --source .checks/financials --folder .checks/forms`,
+    name: 'bench',
+    line: `python3 -m venv .venv-bench &&
+      .venv-bench/bin/pip install --quiet -r scripts/bench/peers/requirements.txt &&
+      npm run bench -- --rows 665000 --require`,
     seconds: 30 * minute,
   },
 ]

@@ -1,9 +1,8 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Cleanup } from '../harness/cleanup.js'
 import { startProgram } from '../harness/process.js'
-import type { Run } from '../harness/script.js'
+import type { Cleanup, Run } from '../harness/script.js'
 import type { Outcome, Step, StepList } from './step.js'
 
 /** How much of a failed step's output is shown. */

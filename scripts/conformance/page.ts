@@ -1,7 +1,17 @@
+import { readFile } from 'node:fs/promises'
 import { format } from 'prettier'
+import { parse } from 'yaml'
 import { markdownTable } from '../harness/report.js'
-import type { Baseline } from './baseline.js'
 import type { Outcome, Revision } from './suite.js'
+
+/**
+ * What is known to fail, by the reason: scenarios, and single checks as `scenario:check`. All other
+ * checks of such a scenario must pass.
+ */
+export interface Baseline {
+  readonly needsFixture: readonly string[]
+  readonly doesNotApply: readonly string[]
+}
 
 /** One run of the suite against one server, judged. */
 export interface Judged {
@@ -29,6 +39,32 @@ const titles = {
   product: 'The product',
   fixtures: 'Fixtures behind the same door',
   signIn: 'The sign-in',
+}
+
+/** What may fail against this server in this revision, from the lists in `test/mcp/conformance`. */
+export async function readBaseline(
+  server: 'product' | 'fixtures',
+  revision: Revision,
+): Promise<Baseline> {
+  const doesNotApply = await readList(`test/mcp/conformance/fixtures.yml`, revision)
+  if (server === 'fixtures') return { needsFixture: [], doesNotApply }
+  return {
+    needsFixture: await readList(`test/mcp/conformance/product.yml`, revision),
+    doesNotApply,
+  }
+}
+
+/** The same in the suite's own form. */
+export function suiteBaseline({ needsFixture, doesNotApply }: Baseline): string {
+  return JSON.stringify({ server: [...needsFixture, ...doesNotApply] })
+}
+
+async function readList(path: string, revision: Revision): Promise<readonly string[]> {
+  const lists = parse(await readFile(path, 'utf8')) as Record<string, unknown>
+  const list = lists[revision]
+  const isList = Array.isArray(list) && list.every((name) => typeof name === 'string')
+  if (!isList) throw new Error(`${path} has no list of scenarios for ${revision}`)
+  return list
 }
 
 /** What is wrong with a run: unexpected failures, and expected ones that did not happen. */

@@ -1,9 +1,12 @@
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import type { Cleanup } from '../harness/cleanup.js'
-import { startProgram } from '../harness/process.js'
+import { recordOf } from '../../src/registry/shape.js'
+import { sendConsent } from '../../test/support/mcp/signing-in.js'
+import { eventually } from '../harness/fault.js'
+import { freePort, startProgram } from '../harness/process.js'
 import type { Program } from '../harness/process.js'
+import type { Cleanup } from '../harness/script.js'
 
 export type Revision = keyof typeof suites
 
@@ -30,7 +33,7 @@ export interface SuiteRun {
 }
 
 /** How the suite's program is started. */
-export interface SuiteParts {
+interface SuiteParts {
   readonly version: string
   /** An empty folder for what the suite leaves behind. */
   readonly folder: string
@@ -44,6 +47,13 @@ interface RunParts extends Omit<SuiteParts, 'version'> {
   readonly baseline: string
 }
 
+interface AuthorizationParts extends Omit<SuiteParts, 'version'> {
+  /** The origin of the server, which is the issuer. */
+  readonly issuer: string
+  /** What the person pastes on the page. */
+  readonly token: string
+}
+
 interface Check {
   readonly id: string
   readonly status: string
@@ -55,6 +65,15 @@ export const suites = {
   '2025-11-25': { version: '0.1.16', flags: ['--suite', 'active'] },
   '2026-07-28': { version: '0.2.0-alpha.12', flags: ['--requirements', '2026-07-28'] },
 } as const
+
+/** Only this version has the scenarios. They are the same in every revision of the protocol. */
+export const authorizationSuite = {
+  version: suites['2026-07-28'].version,
+  part: 'conformance authorization',
+}
+
+/** For the first scenario, under load. */
+const askMs = 240_000
 
 /** The suite needs a newer Node than the product. */
 const nodeVersion = '22.23.3'
@@ -83,8 +102,60 @@ export async function runSuite({ revision, url, baseline, ...rest }: RunParts): 
   return { outcomes, isAsExpected: code === 0, output }
 }
 
+/**
+ * Runs the suite's scenarios for authorization servers: it asks for a page as a client does, a
+ * person connects there, and it exchanges the code.
+ * @throws Error when a scenario checked nothing
+ */
+export async function runAuthorization(parts: AuthorizationParts): Promise<readonly Outcome[]> {
+  const { issuer, token, folder, cleanup } = parts
+  const { version, part } = authorizationSuite
+  const suite = { version, folder, cleanup }
+  const results = join(folder, 'results')
+  await mkdir(results)
+  await requireNode(suite)
+  const port = await freePort()
+  const { ended, output } = startNpm(suite, [
+    ...part.split(' '),
+    ...['--url', issuer],
+    ...['--client-id', await register(issuer, `http://127.0.0.1:${port}/callback`)],
+    ...['--port', String(port)],
+    ...['--resource', `${issuer}/mcp`],
+    ...['--output-dir', results],
+  ])
+  let isOver = false
+  void ended.then(() => {
+    isOver = true
+  })
+  const page = await eventually('the suite asks for a page', { withinMs: askMs }, async () => {
+    const asked = new RegExp(`^${issuer}/authorize\\?\\S+$`, 'm').exec(output())?.[0]
+    return asked ?? (isOver ? null : undefined)
+  })
+  if (page === null) throw new Error(`the suite asked for no page:\n${output()}`)
+  const { status, location } = await sendConsent(page, token)
+  if (location === null) throw new Error(`the page answered ${status} and leads nowhere`)
+  await fetch(location)
+  await ended
+  const outcomes = await readOutcomes(results, 'authorization-server', new Set())
+  const isChecked = outcomes.every(({ checksPassed, faults }) => checksPassed + faults.length > 0)
+  if (outcomes.length > 0 && isChecked) return outcomes
+  throw new Error(`the suite left out a scenario:\n${output()}`)
+}
+
+/** Registers the suite as a client; its id. */
+async function register(issuer: string, redirectUri: string): Promise<string> {
+  const response = await fetch(`${issuer}/register`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ client_name: 'Conformance', redirect_uris: [redirectUri] }),
+  })
+  const id = recordOf(await response.json())['client_id']
+  if (typeof id !== 'string') throw new Error(`registration was answered ${response.status}`)
+  return id
+}
+
 /** @throws Error when npm starts another Node than the suite needs */
-export async function requireNode(parts: SuiteParts): Promise<void> {
+async function requireNode(parts: SuiteParts): Promise<void> {
   const { output } = await npmExec(parts, ['node', '--version'])
   if (output.split('\n').includes(`v${nodeVersion}`)) return
   throw new Error(`the suite needs Node ${nodeVersion}, and npm starts another one:\n${output}`)
@@ -97,7 +168,7 @@ async function npmExec(parts: SuiteParts, argv: readonly string[]) {
 }
 
 /** Starts a program of the suite's packages, for `suiteMs` at most. */
-export function startNpm(
+function startNpm(
   { version, folder, cleanup }: SuiteParts,
   argv: readonly string[],
 ): Pick<Program, 'ended' | 'output'> {
@@ -125,7 +196,7 @@ async function unscored(parts: SuiteParts, flags: readonly string[]): Promise<Re
 }
 
 /** The suite leaves a folder for each scenario, named `<kind>-<scenario>-<time>`. */
-export async function readOutcomes(
+async function readOutcomes(
   folder: string,
   kind: 'server' | 'authorization-server',
   optional: ReadonlySet<string>,

@@ -1,78 +1,45 @@
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
+import { jsonBody, urlQuery } from '../../test/support/carriers.js'
+import type { TestFilter } from '../../test/support/carriers.js'
 import type { Message } from './http.js'
 
-/** The ways to ask for a page of rows. */
+/** The ways to ask a question. */
 export const doors = ['get', 'post', 'mcp'] as const
 export type Door = (typeof doors)[number]
 
-/** One condition of a question. */
-export interface Filter {
-  readonly column: string
-  readonly op: string
-  readonly value: unknown
-}
-
-interface Asked {
+/** A question in the words of a client. */
+export interface Words {
   readonly dataset: string
+  /** For rows where it is left out. */
+  readonly tool?: keyof typeof paths
+  readonly filters?: readonly TestFilter[]
+  readonly select?: readonly string[]
   readonly limit: number
-  readonly filters: readonly Filter[]
-}
-
-interface Page extends Asked {
   readonly cursor?: string | null
+  /** Parameters of tops and aggregates. */
+  readonly more?: Readonly<Record<string, string | readonly string[]>>
 }
 
-interface Aggregate extends Asked {
-  readonly group: readonly string[]
-  readonly measures: readonly string[]
-}
+const paths = { query: '', top: '/top', aggregate: '/aggregate' } as const
 
-interface Top extends Asked {
-  /** A column, after `-` for the largest values first. */
-  readonly by: string
-}
-
-/** Where each kind of question is asked. */
-const places = {
-  query: { get: '', post: '/query' },
-  aggregate: { get: '/aggregate', post: '/aggregate' },
-  top: { get: '/top', post: null },
-} as const
-
-/** The request that asks for a page through a door. */
-export function pageMessage(door: Door, { cursor, ...page }: Page): Message {
-  return messageOf(door, 'query', page, cursor ? { cursor } : {})
-}
-
-/** The request that asks for an aggregate through a door. */
-export function aggregateMessage(door: Door, { group, measures, ...asked }: Aggregate): Message {
-  return messageOf(door, 'aggregate', asked, { group, measures })
-}
-
-/** The request that asks for the first rows by a column; REST takes it as GET only. */
-export function topMessage(door: Exclude<Door, 'post'>, { by, ...asked }: Top): Message {
-  return messageOf(door, 'top', asked, { by })
-}
-
-function messageOf(
-  door: Door,
-  tool: keyof typeof places,
-  { dataset, limit, filters }: Asked,
-  more: Readonly<Record<string, string | readonly string[]>>,
-): Message {
-  const { get, post } = places[tool]
+/** The request that asks a question through a door; REST takes tops as GET only. */
+export function messageOf(door: Door, words: Words): Message {
+  const { dataset, tool = 'query', more = {}, cursor, ...rest } = words
+  const question = { ...rest, ...(typeof cursor === 'string' && { cursor }) }
   if (door === 'get') {
-    const conditions = filters.map(({ column, op, value }) => `&${column}=${op}.${String(value)}`)
-    const rest = Object.entries(more).map(([name, value]) => `&${name}=${String(value)}`)
-    const path = `/v1/${dataset}${get}?limit=${limit}${conditions.join('')}${rest.join('')}`
-    return { method: 'GET', path, body: '' }
+    const parts = [urlQuery(question), ...Object.entries(more).flatMap(parameters)]
+    return { method: 'GET', path: `/v1/${dataset}${paths[tool]}?${parts.join('&')}`, body: '' }
   }
-  const question = { limit, filters, ...more }
-  if (door === 'post') {
-    return { method: 'POST', path: `/v1/${dataset}${post}`, body: JSON.stringify(question) }
-  }
-  return toolMessage(tool, { resource: dataset, ...question })
+  const asked = { ...(JSON.parse(jsonBody(question)) as object), ...more }
+  if (door === 'mcp') return toolMessage(tool, { resource: dataset, ...asked })
+  return { method: 'POST', path: `/v1/${dataset}/${tool}`, body: JSON.stringify(asked) }
+}
+
+/** A list in one parameter, except `having`, whose conditions have one each. */
+function parameters([name, value]: readonly [string, string | readonly string[]]) {
+  const values = name === 'having' ? [value].flat() : [String(value)]
+  return values.map((each) => `${name}=${encodeURIComponent(each)}`)
 }
 
 /** The request that calls a tool. */

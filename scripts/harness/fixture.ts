@@ -1,25 +1,15 @@
 import { existsSync } from 'node:fs'
-import {
-  chmod,
-  chown,
-  mkdir,
-  mkdtemp,
-  readFile,
-  rename,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readFile, rename } from 'node:fs/promises'
+import { rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { parseDocument } from 'yaml'
-import type { Cleanup } from './cleanup.js'
-import { runProgram } from './process.js'
-import type { Run } from './script.js'
-import { startServer } from './server.js'
-import type { Server, ServerStart } from './server.js'
+import { Fault } from './fault.js'
+import { runProgram, startServer } from './process.js'
+import type { Server, ServerStart } from './process.js'
+import type { Cleanup, Run } from './script.js'
 
 /** A folder with a registry and a server's state, and where a script needs them, data. */
 export interface Fixture {
@@ -49,7 +39,8 @@ export const unlimited = {
 } as const
 
 const Created = Type.Object({ subscription: Type.String(), token: Type.String() })
-const commandMsMax = 120_000
+/** Of a command. */
+const msMax = 3_600_000
 
 interface FolderOptions {
   /** Where it is made; the system's temporary folder where it is left out. */
@@ -105,19 +96,21 @@ export async function writeShippedRegistry(
   await symlink(resolve('data'), join(folder, 'data'))
 }
 
-/** Runs a command of the product over the fixture to its end, with settings such as DAS_SMTP_URL. */
-export function das(
+/**
+ * Runs a command of the product over the fixture, with settings such as DAS_SMTP_URL; what it
+ * printed.
+ *
+ * @throws Fault when it fails
+ */
+export async function das(
   { folder, uid }: Fixture,
   argv: readonly string[],
   settings: NodeJS.ProcessEnv = {},
-) {
-  const place = { DAS_REGISTRY: join(folder, 'registry.yaml'), DAS_STATE: join(folder, 'state') }
-  const start = {
-    argv: [launcher, ...argv],
-    env: { ...bareEnvironment(), ...place, ...settings },
-    uid,
-  }
-  return runProgram(start, commandMsMax)
+): Promise<string> {
+  const env = environmentOf(folder, settings)
+  const { code, stdout, stderr } = await runProgram({ argv: [launcher, ...argv], env, uid }, msMax)
+  if (code === 0) return stdout
+  throw new Fault(`das ${argv.join(' ')} ended: ${code}: ${stdout}${stderr}`)
 }
 
 /** Sells a subscription to plans, each written as `dataset:plan`. */
@@ -129,27 +122,26 @@ export async function subscribe(
 ): Promise<Sold> {
   const chosen = plans.flatMap((plan) => ['--plan', plan])
   const argv = ['subscription', 'create', '--json', '--email', 'buyer@example.org']
-  const { code, stdout, stderr } = await das(fixture, [...argv, ...chosen, ...more], settings)
-  if (code !== 0) throw new Error(`das subscription create failed: ${stderr}`)
-  return Value.Parse(Created, JSON.parse(stdout))
+  return Value.Parse(
+    Created,
+    JSON.parse(await das(fixture, [...argv, ...chosen, ...more], settings)),
+  )
 }
 
 /** How a server is started over a fixture. */
-export interface ServeOptions extends Partial<ServerStart> {
+export interface ServeOptions extends Partial<Omit<ServerStart, 'env'>> {
   readonly port?: string
-  /** Another built command line. */
-  readonly program?: string
+  readonly settings?: NodeJS.ProcessEnv
 }
 
 /** Starts the built server over the fixture and waits until it listens. */
 export function serve(
   { folder, uid }: Fixture,
   cleanup: Cleanup,
-  { argv = [], program = launcher, ...start }: ServeOptions = {},
+  { argv = [], port = '0', settings = {}, ...start }: ServeOptions = {},
 ): Promise<Server> {
-  const address = ['--host', '127.0.0.1', '--port', start.port ?? '0']
-  const all = [program, 'serve', ...address, ...placeOptions({ folder }), ...argv]
-  return startServer({ env: bareEnvironment(), uid, ...start, argv: all }, cleanup)
+  const all = [launcher, 'serve', '--host', '127.0.0.1', '--port', port, ...argv]
+  return startServer({ uid, ...start, env: environmentOf(folder, settings), argv: all }, cleanup)
 }
 
 /** @throws Error where the product is not built */
@@ -163,7 +155,7 @@ export function bareEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(entries)
 }
 
-/** Where a command finds the fixture's registry and state. */
-export function placeOptions({ folder }: Pick<Fixture, 'folder'>): readonly string[] {
-  return ['--registry', join(folder, 'registry.yaml'), '--state', join(folder, 'state')]
+function environmentOf(folder: string, settings: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const place = { DAS_REGISTRY: join(folder, 'registry.yaml'), DAS_STATE: join(folder, 'state') }
+  return { ...bareEnvironment(), ...place, ...settings }
 }

@@ -1,5 +1,5 @@
-import { request } from 'node:http'
-import type { Agent, IncomingHttpHeaders } from 'node:http'
+import { Agent, request } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import { Fault } from './fault.js'
 
 /** Where a server is, and the connections to it. */
@@ -102,4 +102,16 @@ export async function sendWell(target: Target, message: Message): Promise<Reply>
   if (reply.isComplete && reply.status === 200) return reply
   const start = reply.text.slice(0, 500)
   throw new Error(`${target.base} answers ${reply.status} to ${message.path}: ${start}`)
+}
+
+/** A GET over a connection of its own; null where the server gives no whole answer. */
+export async function getOnce(base: string, path: string, token = ''): Promise<Reply | null> {
+  const agent = new Agent()
+  const message = { method: 'GET', path, body: '' } as const
+  const reply = await send({ base, agent, token }, message).catch((cause: unknown) => {
+    if (cause instanceof SocketError) return null
+    throw cause
+  })
+  agent.destroy()
+  return reply?.isComplete ? reply : null
 }

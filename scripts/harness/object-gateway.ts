@@ -5,18 +5,18 @@ import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { CreateBucketCommand, DeleteObjectCommand, GetObjectCommand } from '@aws-sdk/client-s3'
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
-import type { Cleanup } from './cleanup.js'
-import { freePort } from './free-port.js'
+import { eventually } from './fault.js'
+import { freePort } from './process.js'
+import type { Cleanup } from './script.js'
 
 /** A server of the S3 protocol over a folder: https://github.com/versity/versitygw */
 const gatewayModule = 'github.com/versity/versitygw/cmd/versitygw@v1.8.0'
 const binFolder = resolve('node_modules/.cache/versitygw-1.8.0')
 const login = { accessKeyId: 'test', secretAccessKey: 'test-secret' }
-const startTries = 600
+const startMsMax = 60_000
 
 /** A bucket of a real server, behind a line that a test can cut. */
 export interface Bucket {
@@ -77,7 +77,7 @@ async function startGateway(endings: Endings): Promise<number> {
     await promisify(execFile)('go', ['install', gatewayModule], { env })
   }
   const root = mkdtempSync(join(tmpdir(), 'das-objects-'))
-  const port = await freePort('127.0.0.1')
+  const port = await freePort()
   const given = ['--port', `127.0.0.1:${port}`, '--quiet', 'posix', root]
   const child = spawn(program, given, {
     env: { ROOT_ACCESS_KEY: login.accessKeyId, ROOT_SECRET_KEY: login.secretAccessKey },
@@ -87,17 +87,17 @@ async function startGateway(endings: Endings): Promise<number> {
     child.kill('SIGKILL')
     rmSync(root, { recursive: true, force: true })
   })
-  for (let tries = 0; ; tries++) {
+  await eventually('versitygw listens', { withinMs: startMsMax, everyMs: 100 }, async () => {
+    if (child.exitCode !== null) throw new Error(`versitygw ended: ${child.exitCode}`)
     const socket = connect(port, '127.0.0.1')
     const isListening = await once(socket, 'connect').then(
-      () => true,
-      () => false,
+      () => true as const,
+      () => undefined,
     )
     socket.destroy()
-    if (isListening) return port
-    if (tries === startTries || child.exitCode !== null) throw new Error('versitygw did not start')
-    await sleep(100)
-  }
+    return isListening
+  })
+  return port
 }
 
 /** Passes connections on to a port. */

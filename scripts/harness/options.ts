@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { parseArgs } from 'node:util'
+import { Command as Parser, CommanderError } from 'commander'
 
 /** The command line is wrong. */
 export class UsageError extends Error {
@@ -37,20 +37,21 @@ export interface Command<T extends OptionTable> {
 }
 
 const seedMax = 2 ** 32 - 1
+const helpColumns = 110
 
 /** A switch, off unless it is given. */
 export function toggle(help: string): Option<boolean> {
   return { placeholder: null, help, read: (text) => text !== undefined }
 }
 
-/** A whole number in a range; it is required where there is no default. */
-export function whole(
-  help: string,
-  fallback: number | null,
-  min: number,
-  max: number,
-): Option<number> {
-  return withDefault(help, 'N', fallback, (given, flag) => wholeNumber(flag, given, min, max))
+/** A whole number in a range. */
+export function whole(help: string, fallback: number, min: number, max: number): Option<number> {
+  return {
+    placeholder: 'N',
+    help: `${help} (default ${fallback})`,
+    read: (given, flag) =>
+      given === undefined ? fallback : wholeNumber(flag, given, { min, max }),
+  }
 }
 
 /** The seed of a run's choices; another one in every run unless it is given. */
@@ -58,24 +59,43 @@ export function seed(help: string): Option<number> {
   return {
     placeholder: 'N',
     help: `${help} (default: random)`,
-    read: (text, flag) =>
-      text === undefined ? randomInt(seedMax) : wholeNumber(flag, text, 0, seedMax),
+    read: (given, flag) =>
+      given === undefined ? randomInt(seedMax) : wholeNumber(flag, given, { min: 0, max: seedMax }),
   }
 }
 
-/** Text; it is required where there is no default. */
-export function text(help: string, fallback: string | null, placeholder = 'F'): Option<string> {
-  return withDefault(help, placeholder, fallback, (given) => given)
+/** Text with a default. */
+export function text(help: string, fallback: string, placeholder = 'F'): Option<string> {
+  return {
+    placeholder,
+    help: `${help} (default ${fallback})`,
+    read: (given) => given ?? fallback,
+  }
 }
 
 /** The one word that a script needs. */
 export function operand(placeholder: string, help: string): Option<string> {
-  return { ...text(help, null, placeholder), isOperand: true }
+  return { placeholder, isOperand: true, help, read: (given) => given ?? '' }
 }
 
 /** Text that may be left out. */
 export function optionalText(help: string, placeholder = 'F'): Option<string | null> {
   return { placeholder, help, read: (given) => given ?? null }
+}
+
+/** Some of a list of names, between commas; all of them by default. */
+export function someOf<T extends string>(help: string, names: readonly T[]): Option<readonly T[]> {
+  const isOne = (word: string): word is T => names.some((name) => name === word)
+  return {
+    placeholder: 'A,B',
+    help: `${help}, of ${names.join(', ')}`,
+    read: (given, flag) => {
+      const words = given?.split(',') ?? names
+      const chosen = words.filter(isOne)
+      if (chosen.length === words.length) return chosen
+      throw new UsageError(`${flag} must be of ${names.join(', ')}, got "${given}"`)
+    },
+  }
 }
 
 /**
@@ -86,76 +106,53 @@ export function readOptions<T extends OptionTable>(
   table: T,
   argv: readonly string[],
 ): OptionValues<T> | null {
-  const given = parse(table, argv)
-  if (given['help'] === true) return null
+  const parser = parserOf({ name: '', usage: '', about: '', options: table })
+  try {
+    parser.parse(argv, { from: 'user' })
+  } catch (cause) {
+    if (cause instanceof CommanderError && cause.code === 'commander.helpDisplayed') return null
+    const words = cause instanceof Error ? cause.message.replace(/^error: /, '') : String(cause)
+    throw new UsageError(words)
+  }
+  const given = parser.opts<Readonly<Record<string, string | true>>>()
   const values = Object.entries(table).map(([name, option]) => {
-    const value = given[flagOf(name)]
-    const label = option.isOperand ? `${option.placeholder}` : `--${flagOf(name)}`
-    return [name, option.read(typeof value === 'boolean' ? '' : value, label)]
+    const value = option.isOperand ? parser.args[0] : given[name]
+    return [name, option.read(value === true ? '' : value, `--${flagOf(name)}`)]
   })
   // Each value is what the option of its name reads.
   return Object.fromEntries(values) as OptionValues<T>
 }
 
 /** The text of `--help`. */
-export function helpText({ usage, about, options, footer }: Command<OptionTable>): string {
-  const rows = [
-    ...Object.entries(options).map(([name, { placeholder, isOperand, help }]) => {
-      const words = [...(isOperand ? [] : [`--${flagOf(name)}`]), placeholder ?? '']
-      return [words.join(' '), help]
-    }),
-    ['--help', 'this text'],
-  ]
-  const width = Math.max(...rows.map(([words = '']) => words.length))
-  const lines = rows.map(([words = '', help = '']) => `  ${words.padEnd(width)}  ${help}\n`)
-  const below = footer === undefined ? '' : `\n${footer}\n`
-  return `Usage: ${usage} [options]\n\n${about}\n\n${lines.join('')}${below}`
+export function helpText(command: Command<OptionTable>): string {
+  return parserOf(command).helpInformation()
 }
 
-function withDefault<T>(
-  help: string,
-  placeholder: string,
-  fallback: T | null,
-  read: (given: string, flag: string) => T,
-): Option<T> {
-  return {
-    placeholder,
-    help: fallback === null ? `${help} (required)` : `${help} (default ${fallback})`,
-    read: (given, flag) => {
-      if (given !== undefined) return read(given, flag)
-      if (fallback === null) throw new UsageError(`${flag} is required; see --help`)
-      return fallback
-    },
+function parserOf({ usage, about, options, footer = '' }: Command<OptionTable>): Parser {
+  const silent = { writeOut: () => undefined, writeErr: () => undefined }
+  const parser = new Parser(usage)
+    .description(about)
+    .exitOverride()
+    .configureOutput(silent)
+    .configureHelp({ helpWidth: helpColumns })
+    .addHelpText('after', footer)
+  for (const [name, { placeholder, isOperand, help }] of Object.entries(options)) {
+    const value = placeholder === null ? '' : ` <${placeholder}>`
+    if (isOperand) parser.argument(value.trim(), help)
+    else parser.option(`--${flagOf(name)}${value}`, help)
   }
-}
-
-function parse(table: OptionTable, argv: readonly string[]) {
-  const entries = Object.entries(table)
-  const isSwitch = (option: Option<unknown>) => option.placeholder === null
-  const flags = entries.filter(([, { isOperand }]) => !isOperand)
-  const operands = entries.filter(([, { isOperand }]) => isOperand)
-  const options: Record<string, { type: 'boolean' | 'string' }> = { help: { type: 'boolean' } }
-  for (const [name, option] of flags) {
-    options[flagOf(name)] = { type: isSwitch(option) ? 'boolean' : 'string' }
-  }
-  try {
-    const allowPositionals = operands.length > 0
-    const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals })
-    if (positionals.length > operands.length) {
-      throw new Error(`unexpected word ${positionals.at(-1)}`)
-    }
-    const words = operands.map(([name], at) => [flagOf(name), positionals[at]] as const)
-    return { ...values, ...Object.fromEntries(words) }
-  } catch (cause) {
-    throw new UsageError(cause instanceof Error ? cause.message : String(cause))
-  }
+  return parser
 }
 
 function flagOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
-function wholeNumber(flag: string, given: string, min: number, max: number): number {
+function wholeNumber(
+  flag: string,
+  given: string,
+  { min, max }: { readonly min: number; readonly max: number },
+): number {
   const number = Number(given)
   if (/^\d+$/.test(given) && number >= min && number <= max) return number
   throw new UsageError(`${flag} must be a whole number from ${min} to ${max}, got "${given}"`)

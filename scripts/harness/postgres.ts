@@ -1,24 +1,17 @@
 import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  chownSync,
-  closeSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chownSync, existsSync, mkdirSync, mkdtempSync, openSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { PostgresStore } from '../../src/control/postgres/postgres-store.js'
-import { freePort } from './free-port.js'
-import { machine } from '../../test/support/machine.js'
+import pg from 'pg'
+import { freePort } from './process.js'
 
 const run = promisify(execFile)
+const releases = '/usr/lib/postgresql'
 const startTries = 300
 
 /** It must appear in no error. */
@@ -38,19 +31,37 @@ export interface PostgresServer {
 interface PostgresPlace {
   /** `name=value`; by default nothing waits for the disk. */
   readonly settings?: readonly string[]
+  /** A folder that is kept, with the cluster that an earlier run has made there. */
+  readonly folder?: string
 }
 
-/**
- * Starts a PostgreSQL; what `add` takes ends it and removes its folder. Debian's package
- * `postgresql` must be there.
- */
+/** Whether Debian's package `postgresql` is there. */
+export function hasPostgres(): boolean {
+  return existsSync(releases)
+}
+
+/** Starts a PostgreSQL; what `add` takes ends it, and removes its folder unless that is kept. */
 export async function startPostgresServer(
   add: (close: () => Promise<void>) => unknown,
-  { settings = [] }: PostgresPlace = {},
+  { settings = [], folder: kept }: PostgresPlace = {},
 ): Promise<PostgresServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'das-postgres-'))
-  const cluster = { folder, data: join(folder, 'data'), own: await owner() }
-  const url = await prepare(cluster)
+  const folder = kept ?? mkdtempSync(join(tmpdir(), 'das-postgres-'))
+  const data = join(folder, 'data')
+  // It refuses to run as root: then it runs as the user of Debian's package.
+  const own = process.getuid?.() === 0 ? await ownerOf('postgres') : undefined
+  mkdirSync(folder, { recursive: true })
+  if (own) chownSync(folder, own.uid, own.gid)
+  if (!existsSync(data)) {
+    const passwordFile = join(folder, 'password')
+    writeFileSync(passwordFile, password)
+    const files = ['-D', data, `--pwfile=${passwordFile}`]
+    const argv = [...files, '-U', 'das', '-A', 'scram-sha-256', '-E', 'UTF8', '--locale=C.UTF-8']
+    await run(program('initdb'), argv, { ...own, cwd: folder })
+  }
+  const port = await freePort()
+  const url = `postgres://das:${password}@127.0.0.1:${port}/postgres`
+  const places = ['listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`, 'fsync=off']
+  const given = [...places, ...settings].flatMap((setting) => ['-c', setting])
   let child: ChildProcess | null = null
   const end = async (signal: NodeJS.Signals) => {
     const running = child
@@ -61,63 +72,28 @@ export async function startPostgresServer(
     await ended
   }
   const start = async () => {
-    child = spawnServer(cluster, new URL(url).port, settings)
-    await answering(url, child)
+    const log = openSync(join(folder, 'log'), 'a')
+    const argv = ['-D', data, '-p', String(port), ...given]
+    child = spawn(program('postgres'), argv, { ...own, cwd: folder, stdio: ['ignore', log, log] })
+    await untilAnswering(url, child)
   }
-  const stop = () => end('SIGQUIT')
   add(async () => {
-    await stop()
-    rmSync(folder, { recursive: true, force: true })
+    await end(kept === undefined ? 'SIGQUIT' : 'SIGINT')
+    if (kept === undefined) rmSync(folder, { recursive: true, force: true })
   })
   await start()
-  return { url, stop, shutDown: () => end('SIGINT'), start }
+  return { url, stop: () => end('SIGQUIT'), shutDown: () => end('SIGINT'), start }
 }
 
-interface Cluster {
-  readonly folder: string
-  readonly data: string
-  /** The user that runs it; that of this process where it is left out. */
-  readonly own: { readonly uid: number; readonly gid: number } | undefined
-}
-
-/** Makes the cluster; returns its URL. */
-async function prepare({ folder, data, own }: Cluster): Promise<string> {
-  if (own) chownSync(folder, own.uid, own.gid)
-  const passwordFile = join(folder, 'password')
-  writeFileSync(passwordFile, password)
-  const files = ['-D', data, `--pwfile=${passwordFile}`]
-  const argv = [...files, '-U', 'das', '-A', 'scram-sha-256', '-E', 'UTF8', '--locale=C.UTF-8']
-  await run(program('initdb'), argv, { ...own, cwd: folder })
-  return `postgres://das:${password}@127.0.0.1:${await freePort('127.0.0.1')}/postgres`
-}
-
-function spawnServer(
-  { folder, data, own }: Cluster,
-  port: string,
-  settings: readonly string[],
-): ChildProcess {
-  const log = openSync(join(folder, 'log'), 'a')
-  const options = ['listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`, 'fsync=off']
-  const given = [...options, ...settings].flatMap((setting) => ['-c', setting])
-  const argv = ['-D', data, '-p', port, ...given]
-  const child = spawn(program('postgres'), argv, {
-    ...own,
-    cwd: folder,
-    stdio: ['ignore', log, log],
-  })
-  closeSync(log)
-  return child
-}
-
-/** Waits until it accepts connections. */
-async function answering(url: string, child: ChildProcess): Promise<void> {
+async function untilAnswering(url: string, child: ChildProcess): Promise<void> {
   for (let tries = 0; ; tries++) {
-    const probe = PostgresStore.open(url, { ...machine, schema: 'das_probe', size: 1 })
-    const isUp = await probe.ready().then(
+    const client = new pg.Client({ connectionString: url })
+    client.on('error', () => undefined)
+    const isUp = await client.connect().then(
       () => true,
       () => false,
     )
-    await probe.close()
+    await client.end()
     if (isUp) return
     if (tries === startTries || child.exitCode !== null) {
       throw new Error('PostgreSQL did not start')
@@ -126,17 +102,14 @@ async function answering(url: string, child: ChildProcess): Promise<void> {
   }
 }
 
-/** PostgreSQL refuses to run as root: then it runs as the user of Debian's package. */
-async function owner(): Promise<Cluster['own']> {
-  if (process.getuid?.() !== 0) return undefined
-  const id = async (option: string) => Number((await run('id', [option, 'postgres'])).stdout)
+async function ownerOf(user: string): Promise<{ readonly uid: number; readonly gid: number }> {
+  const id = async (option: string) => Number((await run('id', [option, user])).stdout)
   return { uid: await id('-u'), gid: await id('-g') }
 }
 
 /** Debian keeps the programs of each release in a folder of its own. */
 function program(name: string): string {
-  const releases = '/usr/lib/postgresql'
-  const newest = readdirSync(releases).sort((left, right) => Number(right) - Number(left))[0]
+  const [newest] = hasPostgres() ? readdirSync(releases).sort((a, b) => Number(b) - Number(a)) : []
   if (newest === undefined) throw new Error('install the package postgresql')
   return join(releases, newest, 'bin', name)
 }

@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Cleanup } from './cleanup.js'
+import type { Cleanup } from './script.js'
 
 /** An exit code, or the signal that ended the process. */
-export type Exit = number | NodeJS.Signals
+type Exit = number | NodeJS.Signals
 
 /** A program and how it is started. */
 export interface Start {
@@ -17,16 +20,10 @@ export interface Start {
   readonly env?: NodeJS.ProcessEnv
   /** The user and group that it runs as. */
   readonly uid?: number | null
-  /** The cores that it may run on, as `taskset -c` takes them; all of them by default. */
-  readonly cores?: string | null
   /** In a process group of its own, so that `stop` ends what it starts in turn. */
   readonly isGroup?: boolean
-  /** With a channel for messages. */
-  readonly hasChannel?: boolean
   /** How much is kept of the end of its output. */
   readonly outputMax?: number
-  /** Lines of its output that are not kept. */
-  readonly dropped?: RegExp
 }
 
 /** A program that runs in a process of its own. */
@@ -41,6 +38,19 @@ export interface Program {
   readonly stop: () => Promise<void>
 }
 
+/** A server in a process of its own. */
+export interface Server extends Program {
+  /** `http://127.0.0.1:port` */
+  readonly base: string
+}
+
+/** A server, and how its address is found. */
+export interface ServerStart extends Start {
+  /** What finds the address in its output; by default what the product logs. */
+  readonly pattern?: RegExp
+  readonly startMsMax?: number
+}
+
 interface Result {
   readonly code: Exit
   readonly stdout: string
@@ -50,17 +60,17 @@ interface Result {
 const outputMaxDefault = 20_000
 /** For a graceful end after SIGTERM. */
 const stopMs = 20_000
+const startMsMaxDefault = 60_000
+const listening = /Server listening at (http:\/\/[\d.]+:\d+)/
 
 /** Starts a program, which the clean-up stops where it still runs. */
 export function startProgram(start: Start, cleanup: Cleanup): Program {
   cleanup.signal.throwIfAborted()
-  const { hasChannel = false, isGroup = false, outputMax = outputMaxDefault, dropped } = start
-  const child = spawnProgram(start, ['ignore', 'pipe', 'pipe', hasChannel ? 'ipc' : 'ignore'])
+  const { isGroup = false, outputMax = outputMaxDefault } = start
+  const child = spawnProgram(start)
   let output = ''
   const keep = (words: string) => {
-    output += words
-    if (dropped) output = output.replaceAll(dropped, '')
-    output = output.slice(-outputMax)
+    output = (output + words).slice(-outputMax)
   }
   child.stdout?.setEncoding('utf8').on('data', keep)
   child.stderr?.setEncoding('utf8').on('data', keep)
@@ -85,9 +95,39 @@ export function startProgram(start: Start, cleanup: Cleanup): Program {
   return { child, output: () => output, ended, end, stop }
 }
 
+/**
+ * Starts a server and waits until it listens.
+ * @throws Error with the end of its output when it ends first, or does not listen in time
+ */
+export async function startServer(start: ServerStart, cleanup: Cleanup): Promise<Server> {
+  const { pattern = listening, startMsMax = startMsMaxDefault } = start
+  const program = startProgram(start, cleanup)
+  const { child, output, ended } = program
+  const base = await new Promise<string>((resolve, reject) => {
+    const fail = (reason: string) => reject(new Error(`${reason}:\n${output()}`))
+    const limit = setTimeout(() => {
+      child.kill('SIGKILL')
+      fail('the server does not listen')
+    }, startMsMax)
+    const check = () => {
+      const found = pattern.exec(output())?.[1]
+      if (found === undefined) return
+      clearTimeout(limit)
+      for (const stream of [child.stdout, child.stderr]) stream?.off('data', check)
+      resolve(found)
+    }
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', check)
+    void ended.then((exit) => {
+      clearTimeout(limit)
+      fail(`the server ended (${exit})`)
+    })
+  })
+  return { ...program, base }
+}
+
 /** Runs a program to its end, whatever that is, and returns what it wrote. */
 export async function runProgram(start: Start, msMax?: number): Promise<Result> {
-  const child = spawnProgram(start, ['ignore', 'pipe', 'pipe'], msMax)
+  const child = spawnProgram(start, msMax)
   if (!child.stdout || !child.stderr) throw new Error('no output')
   const [stdout, stderr] = [text(child.stdout), text(child.stderr)]
   const code = await endOf(child)
@@ -104,26 +144,6 @@ export async function system(command: string, ...argv: readonly string[]): Promi
   return stdout
 }
 
-/**
- * Runs a program to its end; what it writes goes to stderr.
- * @throws Error when it fails
- */
-export async function runVisibly(start: Start, cleanup: Cleanup): Promise<void> {
-  cleanup.signal.throwIfAborted()
-  const child = spawnProgram(start, ['ignore', 2, 2])
-  const ended = endOf(child)
-  const forget = cleanup.add(() => {
-    child.kill()
-    return ended
-  })
-  const code = await ended
-  forget()
-  if (code === 0) return
-  throw new Error(
-    `${[start.command ?? 'node', ...start.argv].slice(0, 4).join(' ')} ended: ${code}`,
-  )
-}
-
 /** The memory of a process in bytes, now or at its peak; 0 where the system does not report it. */
 export function memoryOf({ pid }: ChildProcess, kind: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
   try {
@@ -134,25 +154,26 @@ export function memoryOf({ pid }: ChildProcess, kind: 'VmRSS' | 'VmHWM' = 'VmRSS
   }
 }
 
-type Stdio = ('ignore' | 'pipe' | 'ipc' | number)[]
+/** A port of this host where nothing listens now. */
+export async function freePort(host = '127.0.0.1'): Promise<number> {
+  const server = createServer().listen(0, host)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
 
-function spawnProgram(start: Start, stdio: Stdio, timeout?: number): ChildProcess {
-  const { folder, env, uid = null, isGroup = false } = start
-  const [command, ...argv] = commandLineOf(start)
+function spawnProgram(start: Start, timeout?: number): ChildProcess {
+  const { command = process.execPath, argv, folder, env, uid = null, isGroup = false } = start
   return spawn(command, argv, {
-    stdio,
+    stdio: ['ignore', 'pipe', 'pipe'],
     detached: isGroup,
     env: env ?? process.env,
     ...(folder !== undefined && { cwd: folder }),
     ...(uid !== null && { uid, gid: uid }),
     ...(timeout !== undefined && { timeout }),
   })
-}
-
-function commandLineOf({ command = process.execPath, argv, cores = null }: Start) {
-  return cores === null
-    ? ([command, ...argv] as const)
-    : (['taskset', '-c', cores, command, ...argv] as const)
 }
 
 function endOf(child: ChildProcess): Promise<Exit> {

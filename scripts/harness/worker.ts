@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { Cleanup } from './cleanup.js'
+import type { Cleanup } from './script.js'
 
 /** A program in a process of its own, which takes one order at a time. */
 export interface Worker<Order, Reply> {
@@ -10,26 +10,16 @@ export interface Worker<Order, Reply> {
 
 type Message<Reply> = { readonly reply: Reply } | { readonly error: string }
 
-/**
- * Starts a program that calls `serveOrders`, on these cores (`taskset -c`) or on all of them; it
- * ends when its channel to this process closes.
- */
+/** Starts a program that calls `serveOrders`; it ends when its channel to this process closes. */
 export function startWorker<Order extends object, Reply>(
   program: URL,
   cleanup: Cleanup,
-  cores: string | null = null,
 ): Worker<Order, Reply> {
   cleanup.signal.throwIfAborted()
   // As sources or compiled, like this file.
   const isCompiled = import.meta.url.endsWith('.js')
   const path = fileURLToPath(program).replace(/\.ts$/, isCompiled ? '.js' : '.ts')
-  const child = fork(path, {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    ...(cores !== null && {
-      execPath: 'taskset',
-      execArgv: ['-c', cores, process.execPath, ...process.execArgv],
-    }),
-  })
+  const child = fork(path, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   const ended = once(child, 'exit')
   cleanup.add(async () => {
     if (child.connected) child.disconnect()
@@ -49,19 +39,14 @@ export function startWorker<Order extends object, Reply>(
 }
 
 /** In the worker: answers each order; ends when the channel closes. */
-export function serveOrders<Order, Reply>(
-  answer: (order: Order) => Promise<Reply>,
-  close: () => Promise<void>,
-): void {
+export function serveOrders<Order, Reply>(answer: (order: Order) => Promise<Reply>): void {
   process.on('message', (order: Order) => {
     answer(order).then(
       (reply) => process.send?.({ reply }),
       (cause: unknown) => process.send?.({ error: String(cause) }),
     )
   })
-  process.on('disconnect', () => {
-    void close().finally(() => process.exit())
-  })
+  process.on('disconnect', () => process.exit())
   // Ctrl-C reaches every process of the terminal; the parent closes the channel.
   process.on('SIGINT', () => undefined)
 }

@@ -1,21 +1,18 @@
-import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { periodOf } from '../../src/control/usage.js'
-import { startClients } from '../harness/clients.js'
-import { Fault } from '../harness/fault.js'
+import { demand, Fault } from '../harness/fault.js'
 import { serve, subscribe, unlimited } from '../harness/fixture.js'
-import type { Fixture } from '../harness/fixture.js'
+import type { Fixture, Sold } from '../harness/fixture.js'
 import { whole } from '../harness/options.js'
 import { randomOf } from '../harness/random.js'
 import { count } from '../harness/report.js'
 import type { Run } from '../harness/script.js'
 import { sum } from '../harness/statistics.js'
-import { drawQuestion } from './charges-questions.js'
-import { ask } from './parts/ask.js'
-import { readCharged } from './parts/charged.js'
-import { Ledger } from './parts/ledger.js'
+import { Ledger, readCharged } from './parts/ledger.js'
+import type { Charged } from './parts/ledger.js'
+import { startMix, unexpected } from './parts/mix.js'
 import { growthOf, requireRule } from './parts/rule.js'
-import type { Cap, Charged, Phase } from './parts/rule.js'
+import type { Cap, Phase } from './parts/rule.js'
 import { makeTables } from './parts/tables.js'
 import { scenario } from './scenario.js'
 import type { Facts, Given } from './scenario.js'
@@ -40,6 +37,7 @@ const tables = [
   { ...table, name: 'short', letters: 60 },
   { ...table, name: 'long', letters: 2000 },
 ] as const
+const weights = { rows: 15, explained: 1, aggregate: 8, top: 8 } as const
 /** Rows a month: far above any run, and about what ten cycles ask for. */
 const planRows = { large: 1_000_000_000, small: 4000 } as const
 const globalRows = 8000
@@ -53,9 +51,7 @@ const cyclesOfMilestone = 25
 const refusals: readonly number[] = [429, 503, 504]
 
 /** A subscription that asks, and how much it may have. */
-interface Subscriber {
-  readonly id: string
-  readonly token: string
+interface Buyer extends Sold {
   readonly caps: readonly Cap[]
 }
 
@@ -69,39 +65,28 @@ interface Plan {
   readonly isAtAnswer: boolean
 }
 
-interface Context {
+interface Context extends Given<typeof options> {
   readonly fixture: Fixture
   readonly run: Run
-  readonly clients: number
-  readonly seed: number
 }
 
-/** Those that have subscriptions. */
-interface Subscribers {
-  readonly all: readonly Subscriber[]
-  /** Two that no run uses up, and two that are soon used up. */
-  readonly asking: readonly Subscriber[]
-}
-
-async function sell(fixture: Fixture, plan: keyof typeof planRows, rowsOfAll: number | null) {
-  const plans = tables.map(({ name }) => `${name}:${plan}`)
-  const limit = rowsOfAll === null ? [] : ['--global-rows', String(rowsOfAll)]
-  const { subscription, token } = await subscribe(fixture, plans, limit)
+async function sell(fixture: Fixture, plan: keyof typeof planRows, rowsOfAll?: number) {
+  const limit = rowsOfAll === undefined ? [] : ['--global-rows', String(rowsOfAll)]
+  const sold = await subscribe(
+    fixture,
+    tables.map(({ name }) => `${name}:${plan}`),
+    limit,
+  )
+  const { subscription } = sold
   const caps: Cap[] = tables.map(({ name: dataset }) => {
     return { subscription, dataset, rows: planRows[plan] }
   })
-  if (rowsOfAll !== null) caps.push({ subscription, dataset: null, rows: rowsOfAll })
-  return { id: subscription, token, caps }
-}
-
-/** Sells two more that are soon used up: by the quota of each dataset, and by that of both. */
-async function withNewLimited(fixture: Fixture, { all }: Subscribers): Promise<Subscribers> {
-  const limited = [await sell(fixture, 'small', null), await sell(fixture, 'large', globalRows)]
-  return { all: [...all, ...limited], asking: [...all.slice(0, 2), ...limited] }
+  if (rowsOfAll !== undefined) caps.push({ subscription, dataset: null, rows: rowsOfAll })
+  return { ...sold, caps }
 }
 
 /** The first phase and the last are clean; those between them are the cycles. */
-function planOf(number: number, cycles: number, seed: number): Plan {
+function planOf(number: number, { cycles, seed }: Context): Plan {
   if (number === 0 || number > cycles) {
     return { number, signal: 'SIGTERM', afterMs: cleanMs, isAtAnswer: false }
   }
@@ -110,66 +95,46 @@ function planOf(number: number, cycles: number, seed: number): Plan {
   return { number, signal: 'SIGKILL', afterMs, isAtAnswer: random.oneOf([true, false]) }
 }
 
-/** Starts clients with a connection each; the ledger notes what they see. */
-function startReaders(
-  { clients, seed }: Context,
-  { number }: Plan,
-  base: string,
-  asking: readonly Subscriber[],
-  ledger: Ledger,
-) {
-  const agent = new Agent({ keepAlive: true, maxSockets: clients })
-  let onAnswer = () => {}
-  const { stop, done } = startClients(clients, (client) => {
-    const random = randomOf(seed, number, client)
-    return async () => {
-      const { id: subscription, token } = random.oneOf(asking)
-      const table = random.oneOf(tables)
-      const { name, message, cost, check } = drawQuestion(random, table)
-      const answer = await ask({ base, agent, token }, message, (status) => {
-        if (status === 200) onAnswer()
-      })
-      if (answer.kind === 'refused' && !refusals.includes(answer.status)) {
-        throw new Fault(`unexpected answer to ${name}: ${answer.status} ${answer.words}`)
-      }
-      check(answer)
-      ledger.note({ subscription, dataset: table.name, cost }, answer)
-    }
-  })
-  const nextAnswer = () =>
-    new Promise<void>((resolve) => {
-      onAnswer = resolve
-    })
-  return { stop, nextAnswer, done: done.finally(() => agent.destroy()) }
-}
-
 /** @throws Error when the server ends in another way than the plan's */
 async function letClientsAsk(
-  context: Context,
-  plan: Plan,
-  asking: readonly Subscriber[],
+  { fixture, run: { cleanup }, clients, seed }: Context,
+  { number, signal, afterMs, isAtAnswer }: Plan,
+  asking: readonly Buyer[],
   ledger: Ledger,
 ): Promise<void> {
-  const { cleanup } = context.run
-  const server = await serve(context.fixture, cleanup, { argv: ['--log-level', 'info'] })
-  const readers = startReaders(context, plan, server.base, asking, ledger)
+  const server = await serve(fixture, cleanup, { argv: ['--log-level', 'info'] })
+  let onAnswer = () => {}
+  const mix = startMix({
+    base: server.base,
+    clients,
+    tables,
+    weights,
+    ledger,
+    buyers: () => asking,
+    random: (client) => randomOf(seed, number, client),
+    onStatus: (status) => status === 200 && onAnswer(),
+    judge: (drawn, answer) => {
+      const isRefused = answer.kind === 'refused' && !refusals.includes(answer.status)
+      if (isRefused) throw unexpected(drawn, answer)
+    },
+  })
   const moment = async () => {
-    await sleep(plan.afterMs, undefined, { signal: cleanup.signal })
-    if (plan.isAtAnswer) await readers.nextAnswer()
+    await sleep(afterMs, undefined, { signal: cleanup.signal })
+    if (isAtAnswer) await new Promise<void>((resolve) => (onAnswer = resolve))
   }
   try {
-    await Promise.race([moment(), readers.done, server.ended])
-    readers.stop()
-    if (plan.signal === 'SIGTERM') await readers.done
-    const [exit] = await Promise.all([server.end(plan.signal), readers.done])
+    await Promise.race([moment(), mix.done, server.ended])
+    mix.stop()
+    if (signal === 'SIGTERM') await mix.done
+    const [exit] = await Promise.all([server.end(signal), mix.done])
     cleanup.signal.throwIfAborted()
-    const due = plan.signal === 'SIGTERM' ? 0 : plan.signal
+    const due = signal === 'SIGTERM' ? 0 : signal
     if (exit !== due) throw new Error(`the server ended: ${exit}, not ${due}:\n${server.output()}`)
   } finally {
-    readers.stop()
+    mix.stop()
     await server.end('SIGKILL')
     // A client's failure has been thrown above.
-    await readers.done.catch(() => undefined)
+    await mix.done.catch(() => undefined)
   }
 }
 
@@ -177,77 +142,72 @@ async function letClientsAsk(
 async function runPhase(
   context: Context,
   plan: Plan,
-  { all, asking }: Subscribers,
+  buyers: { readonly all: readonly Buyer[]; readonly asking: readonly Buyer[] },
   before: readonly Charged[],
 ) {
   const startedMs = Date.now()
   const ledger = new Ledger()
-  await letClientsAsk(context, plan, asking, ledger)
+  await letClientsAsk(context, plan, buyers.asking, ledger)
   const isClean = plan.signal === 'SIGTERM'
   const broken = ledger.ended('broken off')
-  if (isClean && broken + ledger.ended('no answer') > 0) {
-    throw new Fault('answers broke off though nothing crashed')
-  }
+  demand(!isClean || broken + ledger.ended('no answer') === 0, 'answers broke off by themselves')
   const after = readCharged(context.fixture.folder)
   const phase: Phase = {
     isClean,
-    periods: [periodOf(startedMs), periodOf(Date.now())],
     seen: ledger.seen(),
     before,
     after,
-    caps: all.flatMap(({ caps }) => caps),
+    periods: [periodOf(startedMs), periodOf(Date.now())],
+    caps: buyers.all.flatMap(({ caps }) => caps),
   }
   requireRule(phase)
   return { ledger, broken, after, charged: sum(growthOf(phase).map(({ rows }) => rows)) }
 }
 
-type Phases = readonly Awaited<ReturnType<typeof runPhase>>[]
-
-function factsOf(phases: Phases): Facts {
-  const total = (figure: (phase: Phases[number]) => number) => count(sum(phases.map(figure)))
-  const over = phases.map(({ charged, ledger }) => charged - ledger.delivered)
-  const worst = over.indexOf(Math.max(...over))
-  return [
-    ['cycles', `${phases.length - 2}, each ended by kill -9`],
-    ['answered', total(({ ledger }) => ledger.ended('200'))],
-    ['refused', total(({ ledger }) => sum(refusals.map((status) => ledger.ended(`${status}`))))],
-    ['cut off', total(({ broken }) => broken)],
-    ['rows delivered', total(({ ledger }) => ledger.delivered)],
-    ['rows charged', total(({ charged }) => charged)],
-    ['rows attempted', total(({ ledger }) => ledger.attempted)],
-    ['largest overcharge', `${over[worst]} rows, ${phases[worst]?.broken} answers cut off`],
-    ['database intact', `${phases.length} times`],
-    ['holds', 'delivered ≤ charged ≤ attempted, always'],
-  ]
-}
-
 async function check(given: Given<typeof options>, run: Run): Promise<Facts> {
-  const { cycles, seed } = given
   const plans = Object.fromEntries(
     Object.entries(planRows).map(([name, rows]) => [name, { ...unlimited, rows_per_month: rows }]),
   )
   const fixture = await makeTables(run, 'charges', tables, { plans })
-  const large = [await sell(fixture, 'large', null), await sell(fixture, 'large', null)]
-  let subscribers: Subscribers = { all: large, asking: large }
+  const context = { ...given, fixture, run }
+  const large = [await sell(fixture, 'large'), await sell(fixture, 'large')]
+  let buyers = { all: large, asking: large }
   let charged: readonly Charged[] = []
   const phases: Awaited<ReturnType<typeof runPhase>>[] = []
-  for (let cycle = 0; cycle <= cycles + 1; cycle++) {
-    if (cycle % cyclesOfLimited === 0) subscribers = await withNewLimited(fixture, subscribers)
-    const plan = planOf(cycle, cycles, seed)
-    const phase = await runPhase({ ...given, fixture, run }, plan, subscribers, charged).catch(
-      (cause: unknown) => {
-        if (!(cause instanceof Fault)) throw cause
-        const where = `cycle ${cycle} (${plan.signal} after ${plan.afterMs} ms)`
-        throw new Fault(`${cause.message}, in ${where}`)
-      },
-    )
+  for (let cycle = 0; cycle <= given.cycles + 1; cycle++) {
+    if (cycle % cyclesOfLimited === 0) {
+      // Soon used up: by the quota of each dataset, and by that of both.
+      const limited = [await sell(fixture, 'small'), await sell(fixture, 'large', globalRows)]
+      buyers = { all: [...buyers.all, ...limited], asking: [...large, ...limited] }
+    }
+    const plan = planOf(cycle, context)
+    const phase = await runPhase(context, plan, buyers, charged).catch((cause: unknown) => {
+      if (!(cause instanceof Fault)) throw cause
+      throw new Fault(
+        `${cause.message}, in cycle ${cycle} (${plan.signal} after ${plan.afterMs} ms)`,
+      )
+    })
     charged = phase.after
     phases.push(phase)
-    run.update(`cycle ${cycle} of ${cycles}`, cycle % cyclesOfMilestone === 0)
+    run.update(`cycle ${cycle} of ${given.cycles}`, cycle % cyclesOfMilestone === 0)
   }
-  const delivered = sum(phases.map(({ ledger }) => ledger.delivered))
+  const total = (figure: (phase: (typeof phases)[number]) => number) => sum(phases.map(figure))
+  const delivered = total(({ ledger }) => ledger.delivered)
   if (delivered === 0) throw new Error('no row was delivered: nothing was checked')
-  return factsOf(phases)
+  const refused = total(({ ledger }) => sum(refusals.map((status) => ledger.ended(`${status}`))))
+  const over = phases.map((phase) => phase.charged - phase.ledger.delivered)
+  const worst = over.indexOf(Math.max(...over))
+  return [
+    ['cycles', `${phases.length - 2}, each ended by kill -9; the database intact each time`],
+    ['answered', count(total(({ ledger }) => ledger.ended('200')))],
+    ['refused', count(refused)],
+    ['cut off', count(total(({ broken }) => broken))],
+    ['rows delivered', count(delivered)],
+    ['rows charged', count(total((phase) => phase.charged))],
+    ['rows attempted', count(total(({ ledger }) => ledger.attempted))],
+    ['largest overcharge', `${over[worst]} rows, ${phases[worst]?.broken} answers cut off`],
+    ['holds', 'delivered ≤ charged ≤ attempted, always'],
+  ]
 }
 
 /** `npm run check:charges`. */

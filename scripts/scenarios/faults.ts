@@ -1,40 +1,25 @@
 import { join } from 'node:path'
 import { age } from '../../test/support/damage.js'
-import { makeFolder, subscribe, writeRegistry } from '../harness/fixture.js'
+import { das, makeFolder, subscribe, writeRegistry } from '../harness/fixture.js'
 import { optionalText, whole } from '../harness/options.js'
 import { system } from '../harness/process.js'
 import { textTable } from '../harness/report.js'
 import type { Run } from '../harness/script.js'
 import { sum } from '../harness/statistics.js'
-import { clientFaults } from './faults/clients.js'
-import { clockFaults, hasFaketime } from './faults/clock.js'
-import { damageFaults } from './faults/damage.js'
-import { diskFaults } from './faults/disks.js'
-import { mailFaults } from './faults/mail.js'
-import { memoryFaults } from './faults/memory.js'
-import { powerFaults } from './faults/power.js'
-import { processFaults } from './faults/processes.js'
-import { dasOf, Site } from './faults/site.js'
-import type { FaultCase, FaultsFixture, Need } from './faults/site.js'
+import { aroundFaults } from './faults/around.js'
+import { faketime, machineFaults } from './faults/machine.js'
+import { wait } from './faults/site.js'
+import type { FaultCase, FaultsFixture, Need, Site } from './faults/site.js'
+import { storedFaults } from './faults/stored.js'
 import { msUntilWell, startWatchers, tables } from './faults/watchers.js'
 import type { Watched } from './faults/watchers.js'
-import { readCharged } from './parts/charged.js'
-import { Ledger } from './parts/ledger.js'
+import { Ledger, readCharged } from './parts/ledger.js'
 import { startServing } from './parts/serving.js'
 import { entryOf, makeTables } from './parts/tables.js'
 import { scenario } from './scenario.js'
 import type { Facts, Given } from './scenario.js'
 
-const all: readonly FaultCase[] = [
-  ...processFaults,
-  ...diskFaults,
-  ...damageFaults,
-  ...clientFaults,
-  ...memoryFaults,
-  ...clockFaults,
-  ...mailFaults,
-  ...powerFaults,
-]
+const all: readonly FaultCase[] = [...machineFaults, ...storedFaults, ...aroundFaults]
 
 const options = {
   cycles: whole('times that each fault strikes', 1, 1, 10_000),
@@ -64,10 +49,9 @@ interface Finding extends Watched {
   notes: readonly string[]
 }
 
-/** Makes data, packed copy and subscriptions once; each fault gets a copy of the folder. */
+/** Makes data, forms and subscriptions once; each fault gets a copy of the folder. */
 async function makeFaultsFixture(run: Run): Promise<FaultsFixture> {
   const [plain] = tables
-  if (!plain) throw new RangeError('no table')
   const fixture = await makeTables(run, 'faults', [plain])
   const { folder } = fixture
   // A whole second, which rot leaves as it was.
@@ -75,7 +59,7 @@ async function makeFaultsFixture(run: Run): Promise<FaultsFixture> {
   const entry = { ...entryOf(plain), limit: { default: 100, max: limitMax } }
   const packed = { ...entry, key: ['id', 'year'], columns: { label: { search: true } } }
   await writeRegistry(folder, { plain: entry, packed })
-  await dasOf({ fixture }, ['dataset', 'pack', 'packed'])
+  await das(fixture, ['dataset', 'pack', 'packed'])
   const plans = tables.map(({ name }) => `${name}:all`)
   const watcher = await subscribe(fixture, plans, ['--months', '12'])
   const other = await subscribe(fixture, plans, ['--months', '12'])
@@ -95,25 +79,25 @@ async function strikeOnce(
   // With its hard links: stored versions share their bytes with the dropped files.
   await system('cp', '-a', `${made.folder}/.`, folder)
   const fixture = { ...made, folder, database: join(folder, 'state', 'control.db') }
-  const start = (await fault.start?.(folder, run)) ?? {}
-  const serving = await startServing(fixture, run.cleanup, start)
-  const site = new Site(fixture, serving, start.env ?? {}, run)
+  const options = (await fault.start?.(folder, run)) ?? {}
+  const serving = await startServing(fixture, run.cleanup, options)
+  const site: Site = { ...serving, fixture, run, options, notes: [] }
   const { watcher, other } = fixture
   await msUntilWell(serving.base, watcher.token, wellMsMax)
   const { ledger } = finding
   const deliveredBefore = ledger.delivered
-  const logged = () => loggedCharges(site.server.output(), watcher.subscription)
+  const logged = () => loggedCharges(site.server().output(), watcher.subscription)
   const [storedBefore, loggedBefore] = [chargedTo(fixture), logged()]
   const watchers = startWatchers(serving.base, watcher, clientSeed, finding)
   try {
-    await site.wait(beforeMs)
+    await wait(site, beforeMs)
     await fault.strike(site)
     // Its own few rows are paid by the other subscription.
     const wellMs = await msUntilWell(serving.base, other.token, wellMsMax)
     finding.wellMs = Math.max(finding.wellMs, wellMs)
-    await site.wait(beforeMs)
+    await wait(site, beforeMs)
   } finally {
-    await watchers.stop().finally(() => site.server.stop())
+    await watchers.stop().finally(() => site.server().stop())
   }
   const stored = chargedTo(fixture) - storedBefore
   // The backup may hold a charge whose answer was refused, so that no line of the log has it.
@@ -141,13 +125,15 @@ function loggedCharges(log: string, subscription: string): number {
 /** Whether file systems can be mounted, which needs root and more than most containers have. */
 async function canMount(run: Run): Promise<boolean> {
   const folder = await makeFolder(run, 'mount')
-  try {
-    await system('mount', '-t', 'tmpfs', 'none', folder)
-    await system('umount', folder)
-    return true
-  } catch {
-    return false
-  }
+  const mounted = system('mount', '-t', 'tmpfs', 'none', folder)
+  return isDone(mounted.then(() => system('umount', folder)))
+}
+
+function isDone(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  )
 }
 
 const titles = ['fault', 'cycles', 'clients saw', 'walks', 'over-charge', 'well after']
@@ -155,7 +141,8 @@ const titles = ['fault', 'cycles', 'clients saw', 'walks', 'over-charge', 'well 
 async function check(given: Given<typeof options>, run: Run): Promise<Facts> {
   const { cycles, only, seed } = given
   const named = all.filter(({ name }) => only === null || name.includes(only))
-  const has: Record<Need, boolean> = { mount: await canMount(run), faketime: await hasFaketime() }
+  const hasFaketime = await isDone(faketime())
+  const has: Record<Need, boolean> = { mount: await canMount(run), faketime: hasFaketime }
   const chosen = named.filter(({ needs }) => needs === undefined || has[needs])
   for (const { name, needs } of named) {
     if (needs && !has[needs]) run.log(`${name}: left out, needs ${needs}`)

@@ -1,14 +1,21 @@
 import { Agent } from 'node:http'
-import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { periodOf } from '../../src/control/usage.js'
-import { prepareData } from '../bench/bench-data.js'
-import { startDas } from '../bench/das.js'
+import { makeRows, readFacts } from '../bench/data.js'
 import { startClients } from '../harness/clients.js'
-import { Fault } from '../harness/fault.js'
-import { subscribe } from '../harness/fixture.js'
+import { demand, Fault } from '../harness/fault.js'
+import {
+  das,
+  makeFixture,
+  makeFolder,
+  serve,
+  subscribe,
+  unlimited,
+  writeRegistry,
+} from '../harness/fixture.js'
+import type { Sold } from '../harness/fixture.js'
 import { send } from '../harness/http.js'
-import { optionalText, text, whole } from '../harness/options.js'
+import { whole } from '../harness/options.js'
 import { memoryOf } from '../harness/process.js'
 import { randomOf } from '../harness/random.js'
 import { textTable } from '../harness/report.js'
@@ -16,18 +23,14 @@ import type { Run } from '../harness/script.js'
 import { quantile } from '../harness/statistics.js'
 import { startWorker } from '../harness/worker.js'
 import { ask } from './parts/ask.js'
-import { readCharged } from './parts/charged.js'
-import { countsText, Ledger } from './parts/ledger.js'
-import { requireRule } from './parts/rule.js'
-import type { ScanOrder, ScanReport } from './scanners.js'
+import { countsText, Ledger, readCharged } from './parts/ledger.js'
+import { requireRun } from './parts/rule.js'
+import type { ScanOrder, ScanReport } from './scan-child.js'
 import { scenario } from './scenario.js'
 import type { Facts, Given } from './scenario.js'
 
 const options = {
-  companies: whole('generated companies, about seven rows of 131 columns each', 60_000, 1000, 1e8),
-  source: optionalText('yearly Parquet files to use instead'),
-  keep: optionalText('folder of registry, state and packed copy, used again'),
-  folder: text('where a new folder is made', tmpdir()),
+  rows: whole('rows of 131 columns in seven yearly files', 400_000, 1000, 1e9),
   seconds: whole('seconds of each phase', 30, 2, 3600),
   lookers: whole('clients that look up companies', 8, 1, 1000),
   scanners: whole('clients that scan', 64, 4, 1000),
@@ -42,7 +45,7 @@ Checks that
 The times are reported, not judged.`
 
 const scanTokens = 8
-const memoryLimit = 1e9
+const memoryLimit = '1GB'
 const recoveryMs = 1000
 const pauseMs = 100
 const rowsMax = 100
@@ -50,27 +53,52 @@ const columns = 'inn,year,name,2110,2400'
 const dataset = 'packed'
 
 /** What look-ups are about, and where their rows are noted. */
-interface Looking {
+interface Looking extends Given<typeof options> {
   readonly base: string
-  readonly token: string
-  readonly subscription: string
+  readonly sold: Sold
   readonly companies: readonly string[]
-  readonly clients: number
-  readonly seed: number
   readonly ledger: Ledger
 }
 
-/** Clients ask, each with a short pause, until `work` has ended. */
+/** Makes the files, packs and sells; as many tokens as clients scan with, and one for look-ups. */
+async function startStatements(given: Given<typeof options>, run: Run) {
+  const fixture = await makeFixture(await makeFolder(run, 'check-load'))
+  const source = join(fixture.folder, 'data')
+  run.update(`making ${given.rows} rows`)
+  await makeRows(given.rows, source)
+  const statements = {
+    title: 'Statements',
+    files: `${source}/*.parquet`,
+    key: ['inn', 'year'],
+    history: 'year',
+    require_filter: false,
+    columns: { name: { search: true } },
+    plans: { all: unlimited },
+  }
+  await writeRegistry(fixture.folder, { [dataset]: statements })
+  await das(fixture, ['dataset', 'pack', dataset])
+  const sell = () => subscribe(fixture, [`${dataset}:all`])
+  const sold = await sell()
+  const tokens: string[] = []
+  while (tokens.length < scanTokens) tokens.push((await sell()).token)
+  const server = await serve(fixture, run.cleanup, { argv: ['--memory-limit', memoryLimit] })
+  return { fixture, sold, tokens, server, ...(await readFacts(source)) }
+}
+
+/** Clients ask, each with a short pause, until `work` has ended; returns what each answer took. */
 async function askDuring(
   work: Promise<unknown>,
   clients: number,
   clientOf: (agent: Agent, at: number) => () => Promise<void>,
-): Promise<void> {
+): Promise<number[]> {
+  const times: number[] = []
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
   const running = startClients(clients, (at) => {
     const askOnce = clientOf(agent, at)
     return async () => {
+      const sentMs = performance.now()
       await askOnce()
+      times.push(performance.now() - sentMs)
       await sleep(pauseMs)
     }
   })
@@ -81,44 +109,38 @@ async function askDuring(
   }
   await running.done
   agent.destroy()
+  return times
 }
 
-/** Asks for single companies; returns what each answer took. */
-async function lookUpDuring(work: Promise<unknown>, looking: Looking): Promise<number[]> {
-  const { base, token, subscription, companies, clients, seed, ledger } = looking
-  const times: number[] = []
-  await askDuring(work, clients, (agent, at) => {
+/** Asks for single companies. */
+function lookUpDuring(work: Promise<unknown>, looking: Looking): Promise<number[]> {
+  const { base, sold, companies, lookers, seed, ledger } = looking
+  const { subscription, token } = sold
+  return askDuring(work, lookers, (agent, at) => {
     const random = randomOf(seed, at)
     return async () => {
       const inn = random.oneOf(companies)
       const path = `/v1/${dataset}?inn=eq.${inn}&select=${columns}`
-      const sentMs = performance.now()
       const answer = await ask({ base, agent, token }, { method: 'GET', path, body: '' })
       ledger.note({ subscription, dataset, cost: { kind: 'each', most: rowsMax } }, answer)
       if (answer.kind !== 'page') {
         throw new Fault(`a look-up was refused: ${JSON.stringify(answer)}`)
       }
-      times.push(performance.now() - sentMs)
       // Rows as our contract defines them.
       const rows = answer.rows as readonly { readonly inn: string }[]
-      if (rows.length === 0 || rows.some((row) => row.inn !== inn)) {
-        throw new Fault(`no rows, or those of another company than ${inn}`)
-      }
+      const isRight = rows.length > 0 && rows.every((row) => row.inn === inn)
+      demand(isRight, `no rows, or those of another company than ${inn}`)
     }
   })
-  return times
 }
 
-/** Asks whether the process answers; returns what each answer took. */
-async function checkHealthDuring(work: Promise<unknown>, base: string): Promise<number[]> {
-  const times: number[] = []
-  await askDuring(work, 1, (agent) => async () => {
+/** Asks whether the process answers. */
+function checkHealthDuring(work: Promise<unknown>, base: string): Promise<number[]> {
+  return askDuring(work, 1, (agent) => async () => {
     const message = { method: 'GET', path: '/healthz', body: '' } as const
-    const { status, ms } = await send({ base, agent, token: '' }, message)
-    if (status !== 200) throw new Fault(`/healthz answers ${status}`)
-    times.push(ms)
+    const { status } = await send({ base, agent, token: '' }, message)
+    demand(status === 200, `/healthz answers ${status}`)
   })
-  return times
 }
 
 const titles = ['phase', 'look-ups', 'p50 ms', 'p99', 'max', 'health', 'p50 ms', 'p99', 'max']
@@ -130,17 +152,10 @@ function timesCells(ms: readonly number[]): readonly string[] {
 
 async function check(given: Given<typeof options>, run: Run): Promise<Facts> {
   const startedMs = Date.now()
-  const facts = await prepareData(given, run)
-  const { fixture, companies, years } = facts
-  const sold = await subscribe(fixture, [`${dataset}:bench`])
-  const tokens: string[] = []
-  while (tokens.length < scanTokens) {
-    tokens.push((await subscribe(fixture, [`${dataset}:bench`])).token)
-  }
-  const { server } = await startDas(facts, { memoryLimit, serverCores: null }, run)
+  const { fixture, sold, tokens, server, companies, years } = await startStatements(given, run)
   const { base } = server
   const ledger = new Ledger()
-  const looking = { ...sold, base, companies, clients: given.lookers, seed: given.seed, ledger }
+  const looking = { ...given, base, sold, companies, ledger }
   const rows: (readonly string[])[] = []
   const phaseOf = async (name: string, work: Promise<unknown>) => {
     run.update(name)
@@ -163,9 +178,8 @@ async function check(given: Given<typeof options>, run: Run): Promise<Facts> {
 
   // It opens the files that the others find open, and runs the code that they find compiled. Its
   // questions are others: answers of small summaries are kept.
-  await (
-    await besideScans('warm-up', given.seed + 1)
-  ).stopped
+  const warmUp = await besideScans('warm-up', given.seed + 1)
+  await warmUp.stopped
   const alone = await phaseOf('alone', during())
   const beside = await besideScans('beside scans', given.seed)
   const peakBytes = memoryOf(server.child, 'VmHWM')
@@ -176,14 +190,13 @@ async function check(given: Given<typeof options>, run: Run): Promise<Facts> {
 
   const { subscription } = sold
   const after = readCharged(fixture.folder).filter((each) => each.subscription === subscription)
-  const periods = [periodOf(startedMs), periodOf(Date.now())]
-  requireRule({ isClean: true, periods, seen: ledger.seen(), before: [], after, caps: [] })
+  requireRun({ startedMs, isClean: true }, ledger.seen(), after)
   run.print(textTable(titles, rows.slice(1)))
   return [
     ['look-ups p99', `${(beside.p99 / alone).toFixed(1)} × alone`],
     ['scans', countsText(ends)],
     ['asked again', `${again.asked}, of which ${again.answered} not refused`],
-    ['peak memory', `${Math.round(peakBytes / 1e6)} MB, limit ${memoryLimit / 1e6} MB`],
+    ['peak memory', `${Math.round(peakBytes / 1e6)} MB, limit ${memoryLimit}`],
     ['look-up rows', `${ledger.delivered} delivered and charged; none refused`],
   ]
 }

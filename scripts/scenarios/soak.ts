@@ -1,29 +1,23 @@
-import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { periodOf } from '../../src/control/usage.js'
-import { startClients } from '../harness/clients.js'
 import { Fault } from '../harness/fault.js'
 import { das, serve, subscribe } from '../harness/fixture.js'
 import type { Fixture, Sold } from '../harness/fixture.js'
 import { whole } from '../harness/options.js'
 import { memoryOf } from '../harness/process.js'
 import { randomOf } from '../harness/random.js'
-import type { Random } from '../harness/random.js'
 import { count, textTable } from '../harness/report.js'
 import type { Run } from '../harness/script.js'
 import { median, sum } from '../harness/statistics.js'
-import { ask } from './parts/ask.js'
-import { readCharged } from './parts/charged.js'
-import { countsText, Ledger } from './parts/ledger.js'
-import { checkFirst, rowsOf } from './parts/rows.js'
-import { requireRule } from './parts/rule.js'
+import { countsText, Ledger, readCharged } from './parts/ledger.js'
+import { startMix, unexpected } from './parts/mix.js'
+import type { Table } from './parts/rows.js'
+import { requireRun } from './parts/rule.js'
 import { makeTables, openWriter } from './parts/tables.js'
 import { scenario } from './scenario.js'
 import type { Facts, Given } from './scenario.js'
-import { nextRequest, other, things } from './soak-requests.js'
 
 const options = {
   requests: whole('requests in all', 2_000_000, 1000, 1e9),
@@ -38,18 +32,33 @@ reissued and the server restarts. Checks that
   2  the rows charged are the rows delivered, exactly, to each subscription
 The memory is reported, not judged: a median for each fifth of a server's life.`
 
+const years = [2019, 2020, 2021, 2022, 2023]
+const things: Table = { name: 'things', years, rows: 3000, letters: 0 }
+const weights = {
+  'look-up': 30,
+  rows: 4,
+  CSV: 2,
+  aggregate: 2,
+  top: 2,
+  'no rows': 10,
+  schema: 10,
+  catalog: 10,
+  'wrong question': 10,
+  'unknown dataset': 10,
+  'wrong token': 5,
+  health: 5,
+} as const
 const subscriptions = 8
 const memoryLimit = '512MB'
 const fifths = 5
 const sampleEveryMs = 1000
 const disturbEveryMs = 15_000
 const retryMs = 20
-const wrongToken = `das_live_${'x'.repeat(20)}`
 const Reissued = Type.Object({ token: Type.String() })
 
-/** What clients share. */
-interface Soak {
-  readonly random: (client: number) => Random
+/** What clients and disturbances share. */
+interface Soak extends Given<typeof options> {
+  readonly run: Run
   readonly fixture: Fixture
   /** Their tokens change. */
   readonly buyers: Sold[]
@@ -59,46 +68,28 @@ interface Soak {
 }
 
 /** Asks until the goal is reached; a request that the restart broke is asked again. */
-async function askUntil(soak: Soak, base: string, clients: number, goal: number): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: clients })
-  const running = startClients(clients, (at) => {
-    const random = soak.random(at)
-    return async () => {
-      if (soak.asked >= goal) running.stop()
-      else await askOne(soak, { base, agent }, random)
-    }
+async function askUntil(soak: Soak, base: string, goal: number): Promise<void> {
+  const { buyers, clients, ledger, counts, seed } = soak
+  const mix = startMix({
+    base,
+    clients,
+    tables: [things],
+    weights,
+    ledger,
+    buyers: () => buyers,
+    random: (client) => randomOf(seed, client, soak.asked),
+    judge: async (drawn, answer) => {
+      if (answer.kind === 'broken' || answer.kind === 'unsent') return sleep(retryMs)
+      const status = answer.kind === 'page' ? 200 : answer.status
+      // Wrong tokens of one address are limited too.
+      const isLimited = drawn.kind === 'wrong token' && status === 429
+      if (status !== drawn.status && !isLimited) throw unexpected(drawn, answer)
+      soak.asked += 1
+      counts[drawn.kind] = (counts[drawn.kind] ?? 0) + 1
+      if (soak.asked >= goal) mix.stop()
+    },
   })
-  await running.done
-  agent.destroy()
-}
-
-async function askOne(
-  soak: Soak,
-  server: { readonly base: string; readonly agent: Agent },
-  random: Random,
-): Promise<void> {
-  soak.asked += 1
-  const { kind, message, status, rows, selection, isStranger = false } = nextRequest(random)
-  const { token, subscription } = random.oneOf(soak.buyers)
-  const answer = await ask({ ...server, token: isStranger ? wrongToken : token }, message)
-  if (answer.kind === 'broken' || answer.kind === 'unsent') {
-    soak.asked -= 1
-    await sleep(retryMs)
-    return
-  }
-  const found = answer.kind === 'page' ? answer.rows.length : 0
-  const given = answer.kind === 'page' ? 200 : answer.status
-  // Wrong tokens of one address are limited too.
-  const isDue = given === status || (isStranger && given === 429)
-  if (!isDue || found !== (kind === 'catalog' ? found : rows)) {
-    const words = answer.kind === 'page' ? '' : answer.words
-    throw new Fault(`${given} with ${found} rows, not ${status} with ${rows}, to
-  ${message.method} ${message.path} ${message.body}\n${words}`)
-  }
-  if (answer.kind === 'page' && selection) checkFirst(rowsOf(answer.rows), things, selection)
-  const cost = { kind: 'whole', groups: found, rows } as const
-  soak.ledger.note({ subscription, dataset: things.name, cost }, answer)
-  soak.counts[kind] = (soak.counts[kind] ?? 0) + 1
+  await mix.done
 }
 
 /** Replaces a file and reissues a token in turn, until it is stopped. */
@@ -114,7 +105,11 @@ function startDisturbances({ fixture, buyers }: Soak) {
       counts.refreshes += 1
       const path = join(fixture.folder, 'data', things.name, `${year}.parquet`)
       await writer.write(path, things, year, counts.refreshes)
-      await reissue(fixture, buyers, counts.reissues % buyers.length)
+      const at = counts.reissues % buyers.length
+      const { subscription = '' } = buyers[at] ?? {}
+      const argv = ['token', 'reissue', subscription, '--grace', '1h', '--json']
+      const { token } = Value.Parse(Reissued, JSON.parse(await das(fixture, argv)))
+      buyers[at] = { subscription, token }
       counts.reissues += 1
     }
   }
@@ -122,39 +117,21 @@ function startDisturbances({ fixture, buyers }: Soak) {
     if (!signal.aborted) throw cause
   })
   failed.catch(() => undefined)
-  const stop = async () => {
-    stopping.abort()
-    await failed.catch(() => undefined)
-  }
-  return { counts, failed, stop }
-}
-
-async function reissue(fixture: Fixture, buyers: Sold[], at: number): Promise<void> {
-  const subscription = buyers[at]?.subscription ?? ''
-  const argv = ['token', 'reissue', subscription, '--grace', '1h', '--json']
-  const { code, stdout, stderr } = await das(fixture, argv)
-  if (code !== 0) throw new Error(`das token reissue failed: ${stderr}`)
-  buyers[at] = { subscription, token: Value.Parse(Reissued, JSON.parse(stdout)).token }
+  return { counts, failed, stop: () => stopping.abort() }
 }
 
 /** Runs one server until the goal is reached; cells of a table of memory. */
-async function runLife(
-  soak: Soak,
-  goal: number,
-  clients: number,
-  failed: Promise<void>,
-  run: Run,
-): Promise<readonly string[]> {
+async function runLife(soak: Soak, goal: number, failed: Promise<void>) {
   const before = soak.asked
   const argv = ['--memory-limit', memoryLimit]
-  const server = await serve(soak.fixture, run.cleanup, { argv, outputMax: 4000 })
+  const server = await serve(soak.fixture, soak.run.cleanup, { argv, outputMax: 4000 })
   const samples: number[] = []
   const sampling = setInterval(() => {
     samples.push(memoryOf(server.child))
-    run.update(`${count(soak.asked)} requests`, false)
+    soak.run.update(`${count(soak.asked)} requests`, false)
   }, sampleEveryMs)
   try {
-    await Promise.race([askUntil(soak, server.base, clients, goal), failed])
+    await Promise.race([askUntil(soak, server.base, goal), failed])
   } finally {
     clearInterval(sampling)
   }
@@ -171,39 +148,30 @@ async function runLife(
 
 async function check(given: Given<typeof options>, run: Run): Promise<Facts> {
   const startedMs = Date.now()
-  const fixture = await makeTables(run, 'soak', [things, other], {
-    key: ['id', 'year'],
-    pack: 'off',
-  })
+  const fixture = await makeTables(run, 'soak', [things], { key: ['id', 'year'], pack: 'off' })
   const buyers: Sold[] = []
-  while (buyers.length < subscriptions) {
-    buyers.push(await subscribe(fixture, ['things:all', 'other:all']))
-  }
-  const soak: Soak = {
-    random: (client) => randomOf(given.seed, client, soak.asked),
-    ...{ fixture, buyers, ledger: new Ledger(), counts: {}, asked: 0 },
-  }
+  while (buyers.length < subscriptions) buyers.push(await subscribe(fixture, ['things:all']))
+  const soak = { ...given, run, fixture, buyers, ledger: new Ledger(), counts: {}, asked: 0 }
   const disturbances = startDisturbances(soak)
   const lives: (readonly string[])[] = []
   try {
     for (let life = 1; life <= given.lives; life++) {
       const goal = Math.round((given.requests * life) / given.lives)
-      lives.push(await runLife(soak, goal, given.clients, disturbances.failed, run))
+      lives.push(await runLife(soak, goal, disturbances.failed))
       run.update(`${count(soak.asked)} requests by ${life} of ${given.lives} servers`)
     }
   } finally {
-    await disturbances.stop()
+    disturbances.stop()
   }
+  await disturbances.failed
   const after = readCharged(fixture.folder)
-  const periods = [periodOf(startedMs), periodOf(Date.now())]
-  const seen = soak.ledger.seen()
-  requireRule({ isClean: true, periods, seen, before: [], after, caps: [] })
+  requireRun({ startedMs, isClean: true }, soak.ledger.seen(), after)
   const medians = Array.from({ length: fifths }, (_, part) => `MB, part ${part + 1}`)
   run.print(textTable(['requests', ...medians, 'peak'], lives))
   return [
     ['requests', `${count(soak.asked)}: ${countsText(soak.counts)}`],
     ['disturbed', countsText(disturbances.counts)],
-    ['rows charged', `${count(sum(after.map(({ rows }) => Number(rows))))}, as delivered`],
+    ['rows charged', `${count(sum(after.map(({ rows }) => rows)))}, as delivered`],
   ]
 }
 

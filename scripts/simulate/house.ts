@@ -6,12 +6,12 @@ import { pino } from 'pino'
 import { buildApp } from '../../src/app.js'
 import type { App, AppParts } from '../../src/app.js'
 import { openObjects } from '../../src/app/open-objects.js'
-import { gainFor, inspectorFor, openReader } from '../../src/app/reading.js'
+import { inspectorFor, openReader } from '../../src/app/reading.js'
 import { openerFor, openerForTables } from '../../src/app/reading.js'
 import { importHere, samplerFor } from '../../src/app/sampling.js'
 import { runCli } from '../../src/cli/program.js'
 import { readConfig } from '../../src/config.js'
-import { duckDbPacker } from '../../src/engine/duckdb/pack/pack.js'
+import { makeForms } from '../../src/engine/duckdb/pack/make-forms.js'
 import type { Kill, Machine } from './machine/machine.js'
 import type { Post } from './post.js'
 
@@ -79,7 +79,7 @@ export class House {
       random: machine.secrets,
       version: '0.0.0-simulated',
       mailer: post.mailer(machine),
-      packFiles: duckDbPacker(),
+      makeForms,
     }
     const app = await machine.outcome(buildApp(config, parts))
     void app.prepare()
@@ -150,11 +150,10 @@ export class House {
       openFiles: openerFor,
       withSample: samplerFor,
       inspectFiles: inspectorFor,
-      measureGain: gainFor,
       openReader,
       openTable: openerForTables,
       openObjects,
-      packFiles: duckDbPacker(),
+      makeForms,
       importTable: importHere,
       untilInterrupted: (work) => work(new AbortController().signal),
       untilStopped: () => Promise.resolve(),

@@ -1,9 +1,9 @@
-import { createHmac } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Catalog } from '../catalog.js'
 import type { RateWindow, RateWindows } from '../control/rate-windows.js'
 import { ServiceError } from '../errors.js'
 import type { Random } from '../random.js'
+import { signatureOf } from '../signature.js'
 import { MemoryWindows } from './memory-windows.js'
 import type { Principal, Subscriber } from './principal.js'
 
@@ -115,8 +115,7 @@ export class RateLimits {
 
   /** The hash is salted: a client can't choose an address that shares another client's counter. */
   #bucket(address: string): number {
-    const digest = createHmac('sha256', this.#salt).update(networkOf(address)).digest()
-    return digest.readUInt32BE(0) % addressBuckets
+    return signatureOf(this.#salt, networkOf(address)).readUInt32BE(0) % addressBuckets
   }
 }
 

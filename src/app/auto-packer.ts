@@ -3,14 +3,15 @@ import type { LiveCatalog } from '../catalog/live/live-catalog.js'
 import type { Clock } from '../clock.js'
 import type { Jobs } from '../control/jobs.js'
 import type { DiskSpace } from '../versions/disk-space.js'
-import { draftOf } from '../versions/packing/packer.js'
-import type { PackFiles, PackOrder, PackProgress } from '../versions/packing/packer.js'
+import type { FormState } from '../catalog/live/live-forms.js'
+import type { FormsOrder, FormsProgress, MakeForms } from '../versions/forms/forms-order.js'
+import { bytesOfForms, draftsOf } from '../versions/forms/forms-order.js'
 import type { AuditTrail } from './records/audit-trail.js'
 
 interface AutoPackerParts {
   readonly live: LiveCatalog
-  readonly packFiles: PackFiles
-  /** What packed copies may take of the disk. */
+  readonly makeForms: MakeForms
+  /** What forms may take of the disk. */
   readonly space: DiskSpace
   /** Of several servers, one packs at a time. */
   readonly jobs: Jobs
@@ -19,23 +20,24 @@ interface AutoPackerParts {
   readonly clock: Clock
   /** Called when a dataset's packing makes progress, succeeds or fails. */
   readonly changed: () => void
-  /** Takes changes on the disk, such as a packed copy. */
+  /** Takes changes on the disk, such as new forms. */
   readonly reload: () => Promise<void>
 }
 
 interface Job {
-  readonly order: PackOrder
+  readonly order: FormsOrder
   readonly stop: AbortController
   readonly done: Promise<void>
-  progress: PackProgress | null
+  progress: FormsProgress | null
 }
 
 const reportEveryMs = 5000
+const notBegun: FormsProgress = { stage: 'writing', rowsDone: 0, rows: 1 }
 
 /**
- * Packs the versions of datasets with `pack: auto`, one at a time, in the background. The original
- * files are served until the packed ones are verified. A job ends early when another version
- * replaces its own; that version is packed next.
+ * Makes the forms that served versions lack, of one version at a time, in the background. The files
+ * answer until the forms are verified. A job ends early when another version replaces its own,
+ * whose forms are made next.
  */
 export class AutoPacker {
   readonly #parts: AutoPackerParts
@@ -65,18 +67,14 @@ export class AutoPacker {
     this.#job = { order, stop, done, progress: null }
   }
 
-  /** The state of a dataset's packing, for the operator; null when there is nothing to report. */
-  textOf(dataset: string): string | null {
-    const failure = this.#parts.live.packFailure(dataset)
-    if (failure !== null) return `not packed: ${failure}`
-    if (this.#job?.order.dataset !== dataset) return null
-    const { progress } = this.#job
-    if (!progress) return 'packing'
-    const share = Math.floor((100 * progress.rowsDone) / Math.max(progress.rows, 1))
-    return `packing: ${progress.stage}, ${share} %`
+  /** The states of a dataset's forms, for the operator. */
+  statesOf(dataset: string): readonly FormState[] {
+    const isRunning = this.#job?.order.dataset === dataset
+    const progress = isRunning ? (this.#job?.progress ?? notBegun) : null
+    return this.#parts.live.formStates(dataset, progress)
   }
 
-  /** Ends the job; the next server continues it. */
+  /** Ends the job; the next server makes what is missing. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#job?.stop.abort(new Error('the service is stopping'))
@@ -84,7 +82,7 @@ export class AutoPacker {
   }
 
   /** False while another server packs: it is tried again in a minute. */
-  async #packInTurn(order: PackOrder, signal: AbortSignal): Promise<boolean> {
+  async #packInTurn(order: FormsOrder, signal: AbortSignal): Promise<boolean> {
     const { jobs, logger } = this.#parts
     try {
       if (!(await jobs.tryTake('packing'))) return false
@@ -100,33 +98,31 @@ export class AutoPacker {
     }
   }
 
-  async #pack(order: PackOrder, signal: AbortSignal): Promise<void> {
-    const { live, packFiles, space, trail, logger, reload } = this.#parts
+  async #pack(order: FormsOrder, signal: AbortSignal): Promise<void> {
+    const { live, makeForms, space, trail, logger, reload } = this.#parts
     const { dataset } = order
     const start = this.#parts.clock.monotonicMs()
     try {
-      // A packed copy takes about as much as the files.
-      const bytes = live.serving.catalog.datasets.get(dataset)?.version?.bytes ?? 0
-      const packed = await space.during(bytes, draftOf(order.target), () => {
+      await space.during(await bytesOfForms(order), draftsOf(order.folder), () => {
         logger.info({ dataset }, 'packing')
-        return packFiles(order, { signal, report: this.#report })
+        return makeForms(order, { signal, report: this.#report })
       })
       await reload()
-      if (live.isWanted(order)) throw new Error('the packed copy is not served')
+      if (live.isWanted(order)) throw new Error('the forms are not served')
       const seconds = Math.round((this.#parts.clock.monotonicMs() - start) / 1000)
-      const facts = { files: packed.length, seconds }
+      const facts = { forms: order.forms.length, seconds }
       logger.info({ dataset, ...facts }, 'packed')
       trail.record('pack.made', dataset, facts)
     } catch (cause) {
       if (!signal.aborted) {
         await live.notPacked(order, cause)
-        logger.error({ dataset, err: cause }, 'packing failed, the original files are served')
+        logger.error({ dataset, err: cause }, 'packing failed, the files answer alone')
         trail.record('pack.failed', dataset, { reason: live.packFailure(dataset) })
       }
     }
   }
 
-  readonly #report = (progress: PackProgress): void => {
+  readonly #report = (progress: FormsProgress): void => {
     if (this.#job) this.#job.progress = progress
     if (this.#parts.clock.monotonicMs() - this.#reportedAt < reportEveryMs) return
     this.#reportedAt = this.#parts.clock.monotonicMs()

@@ -3,47 +3,42 @@ import { diskSpaceOf } from '../catalog.js'
 import { LiveCatalog } from '../catalog/live/live-catalog.js'
 import type { TablesOptions } from '../catalog/live/update.js'
 import type { Clock } from '../clock.js'
-import type { Config } from '../config.js'
+import { RowCopies } from '../engine/rows/row-copies.js'
 import { liveGrants } from '../control/grants.js'
-import type { Jobs } from '../control/jobs.js'
-import type { ControlStore } from '../control/store/store.js'
-import type { Random } from '../random.js'
 import type { DiskSpace } from '../versions/disk-space.js'
 import type { FetchProgress, ObjectFiles } from '../versions/objects/object-files.js'
-import type { PackFiles } from '../versions/packing/packer.js'
+import type { MakeForms } from '../versions/forms/forms-order.js'
+import type { HashFile } from '../versions/hash-file.js'
+import type { OpenFiles } from '../versions/opener.js'
+import type { LostVersion } from '../versions/store/damage-state.js'
+import type { StoredFile } from '../versions/version.js'
 import { FileChecks } from '../versions/store/file-checks.js'
 import { Scrub } from '../versions/store/scrub.js'
-import type { AuditTrail } from './records/audit-trail.js'
 import { AutoPacker } from './auto-packer.js'
-import type { CleanupStack } from './cleanup-stack.js'
 import { Hasher } from './hasher.js'
+import { Hook } from './hook.js'
+import type { MetricHooks } from './metrics.js'
 import { openObjects } from './open-objects.js'
-import { packAside } from './pack-process.js'
+import { makeFormsAside } from './pack-process.js'
 import { openerFor, inspectorFor, openerForTables } from './reading.js'
+import type { Records } from './records/file-records.js'
 import { Reloader } from './reloader.js'
-import type { OnReload } from './reloader.js'
+import type { ServerBase } from './server-base.js'
 
-interface FollowingParts {
-  readonly config: Config
+interface UpdateParts {
   readonly versionsFolder: string
   readonly memoryLimitBytes: number
-  readonly control: ControlStore
-  readonly local: ControlStore
-  readonly jobs: Jobs
-  readonly trail: AuditTrail
-  readonly cleanup: CleanupStack
-  readonly logger: FastifyBaseLogger
-  readonly clock: Clock
-  readonly random: Random
+  readonly records: Records
+  readonly metricHooks: MetricHooks
   /** Called while datasets are opened: how many are, of how many. */
-  readonly onOpened?: (opened: number, datasets: number) => void
+  readonly onOpened: ((opened: number, datasets: number) => void) | undefined
   /** Called when something new is served. */
-  readonly changed: () => void
-  readonly onReload?: OnReload
-  /** Called when a version or a packed copy is withdrawn. */
-  readonly onWithdrawn?: (dataset: string) => void
+  readonly onServed: () => void
   /** In a separate process when left out. */
-  readonly packFiles?: PackFiles
+  readonly makeForms: MakeForms | undefined
+  /** In sandboxes and on a thread of its own when left out. */
+  readonly openFiles: ((memoryLimitBytes: number) => OpenFiles) | undefined
+  readonly hashFile: HashFile | undefined
 }
 
 /** How long a start, or a change of the registry, waits for objects that were never fetched. */
@@ -57,6 +52,8 @@ export interface CatalogUpdates {
   readonly packer: AutoPacker
   readonly scrub: Scrub
   readonly checks: FileChecks
+  /** Where queries read row copies. */
+  readonly copies: RowCopies
   readonly space: DiskSpace
 }
 
@@ -67,41 +64,82 @@ const copyMaxBytes = 64e6
  * Opens the live catalog and the parts that keep it up to date.
  * @throws RegistryError when registry.yaml can't be read
  */
-export async function openCatalogUpdates(parts: FollowingParts): Promise<CatalogUpdates> {
-  const { config, versionsFolder, memoryLimitBytes, control, local, jobs } = parts
-  const { trail, cleanup, logger, clock } = parts
-  const checks = new FileChecks(cleanup.use(new Hasher()).hash, clock)
-  const { space, trim } = limitSpace(parts)
-  // Objects may change before the reloader exists.
-  const opened: { reloader?: Reloader } = {}
-  const sources = followSources(parts, space, () => opened.reloader?.trigger())
+export async function openCatalogUpdates(
+  base: ServerBase,
+  parts: UpdateParts,
+): Promise<CatalogUpdates> {
+  const { config, cleanup, clock } = base
+  const checkSoon = new Hook<void>(() => undefined)
+  const checks = new FileChecks(parts.hashFile ?? cleanup.use(new Hasher()).hash, clock)
+  const onDamage = (file: StoredFile) => checks.reportDamage(file)
+  const copies = cleanup.use(new RowCopies({ clock, onDamage }))
+  const { space, trim } = limitSpace(base)
+  const objects = followObjects(base, space, checkSoon.call)
   const live = await LiveCatalog.open({
     registryPath: config.registry,
-    openFiles: openerFor(memoryLimitBytes),
-    inspectFiles: inspectorFor(memoryLimitBytes),
+    openFiles: (parts.openFiles ?? openerFor)(parts.memoryLimitBytes),
+    inspectFiles: inspectorFor(parts.memoryLimitBytes),
     checks,
-    onLostVersion: ({ dataset, version, file, verdict, form }) => {
-      logger.error({ dataset, version, file, found: verdict }, `${form} withdrawn`)
-      parts.onWithdrawn?.(dataset)
-      trail.record('version.withdrawn', dataset, { version, form, file, found: verdict })
-      reloader.trigger()
+    onLostVersion: (loss) => {
+      reportLoss(base, parts, loss)
+      checkSoon.call()
     },
-    ...(parts.onOpened && { onOpened: parts.onOpened }),
-    versionsFolder,
-    ...sources,
-    ...{ space, copyMaxBytes, clock },
-    sold: () => liveGrants(control, clock.now()),
+    onOpened: parts.onOpened ?? (() => undefined),
+    versionsFolder: parts.versionsFolder,
+    forgetForm: (path) => copies.forget(path),
+    objects,
+    tables: followTables(base, checkSoon.call),
+    space,
+    copyMaxBytes,
+    clock,
+    sold: () => liveGrants(parts.records.control, clock.now()),
   })
-  const reloader: Reloader = new Reloader({
+  const scrub = new Scrub({ clock, checks, files: () => live.storedFiles, days: config.scrubDays })
+  const { packer, reloader } = followChanges(base, parts, { live, objects, space, trim, scrub })
+  checkSoon.connect(() => reloader.trigger())
+  for (const each of [scrub, reloader, packer]) cleanup.use(each)
+  return { live, reloader, packer, scrub, checks, copies, space }
+}
+
+interface ChangeParts extends Pick<CatalogUpdates, 'live' | 'space' | 'scrub'> {
+  readonly objects: ObjectFiles
+  /** Removes what is stored beyond the limit. */
+  readonly trim: () => Promise<void>
+}
+
+/** What packs a new version, and what notices that there is one: each tells the other. */
+function followChanges(
+  { config, logger, clock }: ServerBase,
+  { records, metricHooks, onServed, makeForms }: UpdateParts,
+  { live, objects, space, trim, scrub }: ChangeParts,
+): Pick<CatalogUpdates, 'packer' | 'reloader'> {
+  const { trail, jobs, control, local } = records
+  const reportPacking = new Hook<void>(() => undefined)
+  const reload = new Hook<Promise<void>>(() => Promise.resolve())
+  const packer = new AutoPacker({
     live,
-    objects: sources.objects,
+    makeForms: makeForms ?? makeFormsAside,
+    space,
+    jobs,
+    trail,
+    logger,
+    clock,
+    changed: reportPacking.call,
+    reload: reload.call,
+  })
+  const reloader = new Reloader({
+    live,
+    objects,
     objectPollSeconds: config.objectPollSeconds,
-    ...{ local, trail, logger, clock },
+    local,
+    trail,
     shareActions: (actions) => {
       if (local !== control) trail.add(actions)
     },
+    logger,
+    clock,
     changed: () => {
-      parts.changed()
+      onServed()
       packer.start()
       scrub.wake()
     },
@@ -109,30 +147,28 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
       void trim()
       packer.start()
     },
-    packingOf: (dataset) => packer.textOf(dataset),
-    ...(parts.onReload && { onReload: parts.onReload }),
+    formsOf: (dataset) => packer.statesOf(dataset),
+    onReload: metricHooks.onReload,
   })
-  opened.reloader = reloader
-  const packer: AutoPacker = new AutoPacker({
-    ...{ live, space, jobs, trail, logger, clock },
-    packFiles: parts.packFiles ?? packAside,
-    changed: () => {
-      void reloader.report(true)
-    },
-    reload: () => reloader.reload(),
+  reportPacking.connect(() => {
+    void reloader.report(true)
   })
-  const scrub = new Scrub({ clock, checks, files: () => live.storedFiles, days: config.scrubDays })
-  for (const each of [scrub, reloader, packer]) cleanup.use(each)
-  return { live, reloader, packer, scrub, checks, space }
+  reload.connect(() => reloader.reload())
+  return { packer, reloader }
 }
 
-/** What changes without an event of the file system. */
-function followSources(parts: FollowingParts, space: DiskSpace, onChange: () => void) {
-  return { objects: followObjects(parts, space, onChange), tables: followTables(parts, onChange) }
+function reportLoss(
+  { logger }: ServerBase,
+  { records, metricHooks }: UpdateParts,
+  { dataset, version, file, verdict, lost }: LostVersion,
+): void {
+  logger.error({ dataset, version, file, found: verdict }, `${lost} withdrawn`)
+  metricHooks.onWithdrawn(dataset)
+  records.trail.record('version.withdrawn', dataset, { version, lost, file, found: verdict })
 }
 
 function followObjects(
-  { config, cleanup, logger, clock, random }: FollowingParts,
+  { config, cleanup, logger, clock, random }: ServerBase,
   space: DiskSpace,
   onChange: () => void,
 ): ObjectFiles {
@@ -142,7 +178,7 @@ function followObjects(
 }
 
 /** What may be stored; `trim` also says when what is served takes more by itself. */
-function limitSpace({ config, logger }: FollowingParts) {
+function limitSpace({ config, logger }: ServerBase) {
   const space = diskSpaceOf(config.state, config.diskLimit, ({ dataset, version }) => {
     logger.warn({ dataset, version }, 'earlier version removed before its time: --disk-limit')
   })
@@ -158,10 +194,7 @@ function limitSpace({ config, logger }: FollowingParts) {
   return { space, trim }
 }
 
-function followTables(
-  { config, cleanup, clock }: FollowingParts,
-  onChange: () => void,
-): TablesOptions {
+function followTables({ config, cleanup, clock }: ServerBase, onChange: () => void): TablesOptions {
   const stop = new AbortController()
   cleanup.adopt(stop, () => {
     stop.abort()

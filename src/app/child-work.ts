@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { ServiceError } from '../errors.js'
 import { FileError } from '../versions/opener.js'
-import { PackError } from '../versions/packing/packer.js'
+import { PackError } from '../versions/forms/forms-order.js'
 import { TableError } from '../versions/tables/table.js'
 
 /** How the work has ended; an error by its name, with all that it has. */

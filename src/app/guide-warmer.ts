@@ -3,7 +3,7 @@ import { asServiceError } from '../errors.js'
 import type { Service } from '../service.js'
 
 /** The failure of a dataset's guides that the log reported last. */
-interface GuideFailure {
+interface ReportedFailure {
   readonly reason: string
   /** How many attempts failed. */
   readonly failures: number
@@ -18,7 +18,7 @@ const reasonLettersMax = 200
 export class GuideWarmer {
   readonly #service: Service
   readonly #logger: FastifyBaseLogger
-  readonly #failures = new Map<string, GuideFailure>()
+  readonly #failures = new Map<string, ReportedFailure>()
   #running = new AbortController()
   #isClosed = false
 

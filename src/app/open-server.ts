@@ -1,59 +1,50 @@
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Catalog } from '../catalog.js'
 import type { LiveCatalog, Serving } from '../catalog/live/live-catalog.js'
 import type { Clock } from '../clock.js'
 import type { Config } from '../config.js'
 import { isReportProof, writeReport } from '../control/server-report.js'
 import type { Engine } from '../engine/engine.js'
-import type { OnRequest } from '../http/request-log/request-log.js'
+import type { OnRequest } from '../http/request-log.js'
 import type { ReportTo } from '../http/routes.js'
-import { addPaymentHook } from '../sales/orders/routes/payment-route.js'
 import { buildServer } from '../http/server.js'
-import { addSignIn, hasSlash } from '../sales/agents/routes/sign-in-routes.js'
-import type { Door } from '../http/server.js'
+import type { HttpParts } from '../http/server.js'
+import { machineMemory, openFilesLimit } from '../machine.js'
 import { addMcp } from '../mcp/mcp-routes.js'
+import type { McpParts } from '../mcp/mcp-routes.js'
 import { protocolServer } from '../mcp/protocol-server.js'
-import { addAccount } from '../sales/account/account-routes.js'
 import { readAssets } from '../portal/assets.js'
+import type { Site } from '../portal/page-context.js'
 import { addPortal, sendProblemPage } from '../portal/portal-routes.js'
 import type { PortalParts } from '../portal/portal-routes.js'
-import { planWay } from '../sales/orders/pages/plan-way.js'
-import { addShop } from '../sales/orders/pages/shop-routes.js'
-import { addConsent } from '../sales/agents/pages/consent-routes.js'
-import type { Service } from '../service.js'
-import type { Shop } from '../sales/orders/shop.js'
-import { examplePath } from '../service/first-questions.js'
+import { addAccount } from '../sales/account-routes.js'
 import { issuerFor } from '../sales/agents/issuer.js'
-import type { SignInPlace } from '../sales/agents/issuer.js'
+import { addConsent } from '../sales/agents/routes/consent-routes.js'
 import { signInChallenge, signInPaths } from '../sales/agents/resource.js'
-import type { SignIn } from '../sales/agents/sign-in.js'
-import type { CleanupStack } from './cleanup-stack.js'
-import { machineMemory, openFilesLimit } from '../machine.js'
-import type { Random } from '../random.js'
+import { addSignIn, hasSlash } from '../sales/agents/routes/sign-in-routes.js'
+import { offerOf } from '../sales/orders/offer.js'
+import { planWay } from '../sales/orders/routes/plan-way.js'
+import { addShop } from '../sales/orders/routes/shop-routes.js'
+import { addPaymentHook } from '../sales/orders/routes/payment-route.js'
+import type { Service } from '../service.js'
+import { examplePath } from '../service/first-questions.js'
 import { DescriptorWatch } from './descriptors.js'
+import type { Sales } from './open-sales.js'
+import type { Records } from './records/file-records.js'
+import type { ServerBase } from './server-base.js'
 
-interface ServerParts {
-  readonly logger: FastifyBaseLogger
+interface DoorParts {
   readonly version: string
-  readonly portalFolder?: string
-  readonly config: Config
-  readonly cleanup: CleanupStack
-  readonly service: Service
-  readonly shop: Shop
+  readonly portalFolder: string | undefined
+  readonly memoryLimitBytes: number
+  readonly records: Records
   readonly live: LiveCatalog
   readonly engine: Engine
-  readonly signIn: SignIn
-  readonly signInPlace: SignInPlace
-  /** False while control.db can't be read or written. */
-  readonly isUsable: () => Promise<boolean>
+  readonly service: Service
+  readonly sales: Sales
   /** True from the begin of a stop on. */
   readonly isStopping: () => boolean
-  readonly onRequest?: OnRequest
-  /** Reports prove that they are asked for by a reader of this key. */
-  readonly cursorKey: Uint8Array
-  readonly memoryLimitBytes: number
-  readonly clock: Clock
-  readonly random: Random
+  readonly onRequest: OnRequest
 }
 
 /** Time for the requests in flight at a stop; then the engine interrupts their queries. */
@@ -61,19 +52,16 @@ const finishMs = 10_000
 /** Time to send the answers of interrupted requests; then their connections are closed. */
 const answerMs = 1000
 
-/** The HTTP server with REST, MCP and the portal. It does not listen yet. */
-export function openServer(parts: ServerParts): FastifyInstance {
-  const { config, cleanup, service, live, engine, logger, clock, random } = parts
-  const { shop } = parts
-  const portal: PortalParts = {
-    showcase: service.showcase,
-    admitVisitor: service.admitAnonymous,
-    firstPath: (dataset) => firstPath(live.serving, dataset),
+/** The HTTP server with REST, MCP, the portal and the pages of sales. It does not listen yet. */
+export function openServer(base: ServerBase, parts: DoorParts): FastifyInstance {
+  const { config, cleanup, logger, clock, random } = base
+  const { service, live, engine, records, isStopping } = parts
+  const site: Site = {
     assets: readAssets(parts.portalFolder ?? null),
     publicUrl: config.publicUrl,
-    planWay: (context, dataset) => planWay(context, shop.offer(), dataset),
+    admitVisitor: service.admitAnonymous,
   }
-  const selling = { ...portal, shop, service }
+  const portal = portalParts(site, parts)
   const server = buildServer({
     service,
     logger,
@@ -83,24 +71,25 @@ export function openServer(parts: ServerParts): FastifyInstance {
     corsOrigins: config.corsOrigins,
     publicUrl: config.publicUrl,
     doors: [
-      ...signInDoors(parts, portal),
-      mcpDoor(parts),
-      (app, httpParts) => {
+      (app) => {
+        addSignInPages(app, site, parts.sales)
+      },
+      (app, http) => {
+        addMcp(app, mcpParts(config, parts, http))
+      },
+      (app) => {
         addPortal(app, portal)
-        addAccount(app, { ...selling, ...httpParts })
-        addShop(app, { ...selling, ...httpParts })
-        const { readBody } = httpParts
-        addPaymentHook(app, { ...selling, readBody, now: clock.now, secret: config.paymentSecret })
+        addSalesPages(app, base, site, parts)
       },
     ],
-    sendProblemPage: (error, request, reply) => sendProblemPage(portal, error, request, reply),
+    sendProblemPage: (error, request, reply) => sendProblemPage(site, error, request, reply),
     isReady: async () =>
-      hasData(live.serving.catalog) && !parts.isStopping() && (await parts.isUsable()),
-    isStopping: parts.isStopping,
+      hasData(live.serving.catalog) && !isStopping() && (await records.isUsable()),
+    isStopping,
     isUpToDate: () => isUpToDate(live.serving),
     isDamaged: () => live.isDamaged,
-    reportTo: reporter(parts),
-    ...(parts.onRequest && { onRequest: parts.onRequest }),
+    reportTo: reporter(base, parts),
+    onRequest: parts.onRequest,
   })
   cleanup.adopt(server, () => closeServer(server, engine, clock))
   const filesMax = openFilesLimit()?.soft ?? null
@@ -108,58 +97,81 @@ export function openServer(parts: ServerParts): FastifyInstance {
   return server
 }
 
+function portalParts(site: Site, { service, live, sales }: DoorParts): PortalParts {
+  return {
+    site,
+    showcase: service.showcase,
+    firstPath: (dataset) => firstPath(live.serving, dataset),
+    planWay: (context, dataset) => planWay(context, offerOf(sales.shop), dataset),
+  }
+}
+
 /** Reports on the server to `das doctor`. */
-function reporter({ config, cursorKey, memoryLimitBytes, clock, version }: ServerParts): ReportTo {
-  const { trustProxy } = config
-  const known = { version, memoryLimitBytes, machineBytes: machineMemory(), trustProxy }
+function reporter(
+  { config, clock }: ServerBase,
+  { version, memoryLimitBytes, records }: DoorParts,
+): ReportTo {
   const openFiles = openFilesLimit()
   return (proof, request) => {
-    if (!isReportProof(proof, cursorKey, clock.now())) return null
-    return writeReport({ ...known, trustProxy: [...trustProxy], openFiles, request })
+    if (!isReportProof(proof, records.keys.cursor, clock.now())) return null
+    return writeReport({
+      version,
+      memoryLimitBytes,
+      machineBytes: machineMemory(),
+      trustProxy: [...config.trustProxy],
+      openFiles,
+      request,
+    })
   }
 }
 
 /** The endpoints and the page of the sign-in; none where agents can't sign in. */
-function signInDoors(
-  { service, signIn, signInPlace }: ServerParts,
-  { assets, publicUrl }: Pick<PortalParts, 'assets' | 'publicUrl'>,
-): readonly Door[] {
-  if (signInPlace.kind === 'none') return []
-  const parts = {
-    signIn,
-    issuerFor: (host: string | undefined) => issuerFor(signInPlace, host),
-    admitVisitor: service.admitAnonymous,
-  }
-  return [
-    (app) => {
-      addSignIn(app, parts)
-    },
-    (app, { readBody }) => {
-      addConsent(app, { ...parts, assets, publicUrl, readBody })
-    },
-  ]
+function addSignInPages(app: FastifyInstance, site: Site, { signIn, signInPlace }: Sales): void {
+  if (signInPlace.kind === 'none') return
+  const findIssuer = (host: string | undefined) => issuerFor(signInPlace, host)
+  addSignIn(app, { signIn, issuerFor: findIssuer, admitVisitor: site.admitVisitor })
+  addConsent(app, { signIn, issuerFor: findIssuer, site })
 }
 
-function mcpDoor({ config, service, version, signInPlace }: ServerParts): Door {
-  return (app, httpParts) => {
-    addMcp(app, {
-      ...httpParts,
-      service,
-      serverFor: (call, logFault) => protocolServer({ service, version, logFault }, call),
-      hosts: hostNames(config),
-      signInPaths,
-      challengeOf: ({ headers, url }) => {
-        const issuer = issuerFor(signInPlace, headers.host)
-        return issuer === null ? null : signInChallenge(issuer, hasSlash(url))
-      },
-    })
+function addSalesPages(
+  app: FastifyInstance,
+  { config }: ServerBase,
+  site: Site,
+  { service, sales }: DoorParts,
+): void {
+  const { shop } = sales
+  addAccount(app, { site, service, shop })
+  addShop(app, { site, shop, showcase: service.showcase })
+  addPaymentHook(app, {
+    shop,
+    secret: config.paymentSecret,
+    admitVisitor: site.admitVisitor,
+  })
+}
+
+function mcpParts(
+  config: Config,
+  { service, version, sales }: DoorParts,
+  { contextOf, readBody }: HttpParts,
+): McpParts {
+  return {
+    service,
+    contextOf,
+    readBody,
+    serverFor: (call, logFault) => protocolServer({ service, version, logFault }, call),
+    hosts: hostNames(config),
+    signInPaths,
+    challengeOf: ({ headers, url }) => {
+      const issuer = issuerFor(sales.signInPlace, headers.host)
+      return issuer === null ? null : signInChallenge(issuer, hasSlash(url))
+    },
   }
 }
 
 /** The host names of this server that its settings contain. */
 function hostNames({ host, publicUrl, allowedHosts }: Config): readonly string[] {
-  const own = host.includes(':') ? `[${host}]` : host
-  return [own, ...(publicUrl === null ? [] : [new URL(publicUrl).hostname]), ...allowedHosts]
+  const listening = host.includes(':') ? `[${host}]` : host
+  return [listening, ...(publicUrl === null ? [] : [new URL(publicUrl).hostname]), ...allowedHosts]
 }
 
 function hasData({ datasets }: Catalog): boolean {

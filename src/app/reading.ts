@@ -10,7 +10,6 @@ import { DuckDbEngine } from '../engine/duckdb/duckdb-engine.js'
 import type { EngineOptions } from '../engine/duckdb/duckdb-engine.js'
 import { duckDbInspector } from '../engine/duckdb/inspect/inspect.js'
 import { duckDbOpener } from '../engine/duckdb/open/open-files.js'
-import { duckDbGain } from '../engine/duckdb/pack/measure-gain.js'
 import type { Engine } from '../engine/engine.js'
 import { trinoOpener } from '../engine/trino/open-table.js'
 import type { TrinoLogin } from '../engine/trino/trino-client.js'
@@ -22,7 +21,7 @@ import type { InspectFiles } from '../versions/inspector.js'
 import type { ObjectSource } from '../versions/objects/object-files.js'
 import type { OpenFiles } from '../versions/opener.js'
 import type { OpenTable } from '../versions/remote-table.js'
-import type { MeasurePackGain } from '../versions/packing/packer.js'
+import type { RowCopies } from '../engine/rows/row-copies.js'
 import type { FileChecks } from '../versions/store/file-checks.js'
 import { allFiles } from '../versions/version.js'
 import { CleanupStack } from './cleanup-stack.js'
@@ -51,6 +50,16 @@ export function openerForTables(config: TrinoConfig, clock: Clock): OpenTable {
   return trinoOpener(trinoLogin(config), clock)
 }
 
+/** The engines of a server. */
+export interface Engines {
+  /** Reads the files of versions. */
+  readonly files: DuckDbEngine
+  /** Asks the clusters of tables. */
+  readonly tables: TrinoEngine
+  /** The one that a version belongs to. */
+  readonly all: Engine
+}
+
 /** Opens the engine over tables of Trino clusters, with a bounded queue. */
 export function openTrino(config: TrinoConfig, clock: Clock): TrinoEngine {
   const login = trinoLogin(config)
@@ -70,6 +79,7 @@ export interface EngineSettings {
   readonly withdraw?: NonNullable<EngineOptions['withdraw']>
   /** With it, only verified files are read. */
   readonly checks?: FileChecks
+  readonly copies?: RowCopies
 }
 
 /** Opens the engine over these folders, with a bounded queue. */
@@ -92,11 +102,6 @@ export function openerFor(memoryLimitBytes: number | null): OpenFiles {
 /** Inspects opened Parquet files with a share of this memory; null = the default. */
 export function inspectorFor(memoryLimitBytes: number | null): InspectFiles {
   return duckDbInspector(smallShare(memoryLimitBytes))
-}
-
-/** Measures the gain of packing with a share of this memory; null = the default. */
-export function gainFor(memoryLimitBytes: number | null): MeasurePackGain {
-  return duckDbGain(smallShare(memoryLimitBytes))
 }
 
 /** A dataset that can be read without a server. */

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Dataset } from '../catalog/dataset.js'
+import type { FormState } from '../catalog/live/live-forms.js'
 import type { LiveCatalog, Serving } from '../catalog/live/live-catalog.js'
 import type { Force, UpdateResult } from '../catalog/live/update.js'
 import { Watcher } from '../catalog/live/watcher.js'
@@ -9,11 +10,15 @@ import { saveDatasetStates } from '../control/dataset-state.js'
 import type { ReportedState } from '../control/dataset-state.js'
 import { finishReload, returnReload, takeReload } from '../control/reload-requests.js'
 import type { ReloadRequest } from '../control/reload-requests.js'
+import { OneAtATime } from '../one-at-a-time.js'
 import { listOf } from '../registry/registry.js'
 import type { Registry } from '../registry/registry.js'
 import type { ControlStore } from '../control/store/store.js'
+import { Rounds } from '../rounds.js'
 import { isObjectUrl } from '../versions/objects/object-pattern.js'
 import type { ObjectFiles } from '../versions/objects/object-files.js'
+import { logChanges } from './log-changes.js'
+import type { OnReload } from './log-changes.js'
 import type { AuditTrail } from './records/audit-trail.js'
 
 interface ReloaderParts {
@@ -33,14 +38,11 @@ interface ReloaderParts {
   readonly changed: () => void
   /** Called once a minute: work that was postponed may be tried again. */
   readonly later: () => void
-  /** The state of a dataset's packing; null when there is nothing to report. */
-  readonly packingOf: (dataset: string) => string | null
+  /** The states of a dataset's forms. */
+  readonly formsOf: (dataset: string) => readonly FormState[]
   /** Called when a version is served or files are refused. */
-  readonly onReload?: OnReload
+  readonly onReload: OnReload
 }
-
-/** Takes what became of changed files. */
-export type OnReload = (dataset: string, result: 'served' | 'refused') => void
 
 /** A dataset's state in control.db, by what it was made from. */
 interface SavedState {
@@ -66,17 +68,24 @@ export class Reloader {
   /** The state was not written to control.db yet. */
   #isUnsaved = false
   #watcher: Watcher | null = null
-  #stopRequests: (() => void) | undefined
-  #request: Promise<void> | null = null
+  readonly #requests: Rounds
   #isUnread = false
   #expiredAt = 0
-  #checking: Promise<unknown> = Promise.resolve()
+  readonly #checks = new OneAtATime()
   /** When a file was last found to be in writing, by the monotonic clock. */
   #unsettledAt = -Infinity
   #isClosed = false
 
   constructor(parts: ReloaderParts) {
     this.#parts = parts
+    this.#requests = new Rounds({
+      every: parts.clock.every,
+      everyMs: requestsEveryMs,
+      work: () => this.#takeRequest(),
+      report: (cause) => {
+        this.#reportUnread(cause)
+      },
+    })
   }
 
   start(): void {
@@ -91,11 +100,7 @@ export class Reloader {
         logger.error({ err: cause }, 'the check for changed files failed')
       },
     })
-    this.#stopRequests = clock.every(requestsEveryMs, () => {
-      this.#request ??= this.#takeRequest().finally(() => {
-        this.#request = null
-      })
-    })
+    void this.#requests.start()
   }
 
   /** Checks soon, for a change that causes no file event. */
@@ -145,16 +150,12 @@ export class Reloader {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#stopRequests?.()
-    await Promise.all([this.#watcher?.close(), this.#request])
+    await Promise.all([this.#watcher?.close(), this.#requests.close()])
     await this.#parts.live.close()
   }
 
-  /** One check at a time. */
   #check(force: Force = false): Promise<UpdateResult> {
-    const check = this.#checking.then(() => this.#checkNow(force))
-    this.#checking = check.catch(() => undefined)
-    return check
+    return this.#checks.run(() => this.#checkNow(force))
   }
 
   /** Two checks prove that a file is complete only when time has passed between them. */
@@ -176,17 +177,18 @@ export class Reloader {
     return result
   }
 
-  /** While they can't be read, requests wait; the log says so once. */
   async #takeRequest(): Promise<void> {
-    const { local, clock, logger } = this.#parts
-    try {
-      const request = await takeReload(local, clock.now())
-      this.#isUnread = false
-      if (request) await this.#carryOut(request)
-    } catch (cause) {
-      if (!this.#isUnread) logger.warn({ err: cause }, "reload requests can't be read; they wait")
-      this.#isUnread = true
-    }
+    const { local, clock } = this.#parts
+    const request = await takeReload(local, clock.now())
+    this.#isUnread = false
+    if (request) await this.#carryOut(request)
+  }
+
+  /** While they can't be read, requests wait; the log says so once. */
+  #reportUnread(cause: unknown): void {
+    const { logger } = this.#parts
+    if (!this.#isUnread) logger.warn({ err: cause }, "reload requests can't be read; they wait")
+    this.#isUnread = true
   }
 
   /**
@@ -211,13 +213,15 @@ export class Reloader {
   /** Saves the states that are not what was saved last. */
   async #save(serving: Serving): Promise<void> {
     const { catalog, registryReason } = serving
-    const { live, local, clock, packingOf, shareActions } = this.#parts
+    const { live, local, clock, formsOf, shareActions } = this.#parts
     const updatedAt = clock.now()
     const saved = new Map<string, SavedState>()
     const changed: ReportedState[] = []
     for (const [name, dataset] of catalog.datasets) {
       const known = this.#saved.get(name)
-      const [damage, packing] = [live.damageOf(name), packingOf(name)]
+      const forms = formsOf(name)
+      const packing = forms.length === 0 ? null : JSON.stringify(forms)
+      const damage = live.damageOf(name)
       saved.set(name, { dataset, damage, packing })
       const isSame = known?.dataset === dataset && known.damage === damage
       if (isSame && known.packing === packing) continue
@@ -256,43 +260,4 @@ function stateOf({ name, version, reason, warnings, earlier }: Dataset) {
     files: version?.files.length ?? null,
     earlier: earlier.length,
   } as const
-}
-
-function logChanges(
-  logger: FastifyBaseLogger,
-  before: Serving | null,
-  now: Serving,
-  onReload?: OnReload,
-): void {
-  if (now.registryReason !== null && now.registryReason !== before?.registryReason) {
-    const what = before ? 'the last good one is served' : 'but served: a start knows no other'
-    logger.error({ reason: now.registryReason }, `registry refused, ${what}`)
-  }
-  if (before && before.registryReason !== null && now.registryReason === null) {
-    logger.info('registry served again: no longer refused')
-  }
-  const ignored = now.registry === before?.registry ? [] : now.registry.warnings
-  for (const warning of ignored) logger.warn({ warning }, 'registry used with a warning')
-  for (const [name, { version, reason, warnings }] of now.catalog.datasets) {
-    const known = before?.catalog.datasets.get(name)
-    if (version && version.id !== known?.version?.id) {
-      const { id, rows, files } = version
-      const replaced = known?.version?.id
-      logger.info({ dataset: name, version: id, rows, files: files.length, replaced }, 'serving')
-      onReload?.(name, 'served')
-    }
-    for (const warning of warnings.filter((each) => !known?.warnings.includes(each))) {
-      logger.warn({ dataset: name, version: version?.id, warning }, 'served with a warning')
-    }
-    if (known && known.reason !== null && reason === null) {
-      logger.info({ dataset: name, version: version?.id }, 'served again: no longer refused')
-    }
-    if (reason === null || reason === known?.reason) continue
-    onReload?.(name, 'refused')
-    if (version) logger.error({ dataset: name, reason }, 'refused, the last good version is served')
-    else logger.error({ dataset: name, reason }, 'dataset unavailable')
-  }
-  for (const name of before?.catalog.datasets.keys() ?? []) {
-    if (!now.catalog.datasets.has(name)) logger.info({ dataset: name }, 'no longer served')
-  }
 }

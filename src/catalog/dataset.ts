@@ -1,3 +1,4 @@
+import { columnOperators } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
 import type { Predicate } from '../columns/predicate.js'
 import { columnFinder } from '../registry/column-names.js'
@@ -11,7 +12,7 @@ import { listOf, plansOf } from '../registry/registry.js'
 import type { Plan, Problem, Registry } from '../registry/registry.js'
 import { quoted } from '../text.js'
 import { buildVersion } from '../versions/files/build-version.js'
-import type { ContentForms } from '../versions/files/build-version.js'
+import type { OpenedContent } from '../versions/files/build-version.js'
 import { readPartitions } from '../versions/files/partition.js'
 import { uniteColumns } from '../versions/files/unite.js'
 import type { ColumnTexts } from '../versions/files/unite.js'
@@ -113,7 +114,7 @@ export function buildDataset(
   name: string,
   registry: Registry,
   entry: DatasetEntry,
-  content: ContentForms,
+  content: OpenedContent,
   texts: ColumnTexts,
 ): { readonly dataset: Dataset; readonly problems: readonly string[] } {
   const partitions = readPartitions(content.files)
@@ -121,12 +122,13 @@ export function buildDataset(
   const problems: Problem[] = [...united.problems]
   const find = columnFinder(united.columns, problems)
   const key = listOf(entry.key).flatMap((column, index) => find(column, ['key', index]) ?? [])
+  const lookUps = lookUpColumns(entry, key, find, problems)
   const history = historyColumn(entry, find, problems)
   if (content.table) problems.push(...keyProblems(key))
   requireFirstColumns(entry, find, problems)
   requireMeasureColumns(entry, find, problems)
   const { columns } = united
-  const built = buildVersion(name, content, { columns, key, history, partitions })
+  const built = buildVersion(name, content, { columns, key, lookUps, history, partitions })
   problems.push(...built.problems)
   const scalarAt = (path: Problem['path']) => registry.scalarAt(['datasets', name, ...path])
   const demo = demoSubset(entry, find, scalarAt, problems)
@@ -139,6 +141,11 @@ export function buildDataset(
       ({ path, message }) => `${registry.locate(['datasets', name, ...path])}: ${message}`,
     ),
   }
+}
+
+/** Whether the server makes the forms of a version by itself. */
+export function packsBySelf({ pack }: DatasetEntry, { key, rows }: Version): boolean {
+  return pack === undefined ? key.length > 0 && rows > largeRows : pack === 'auto'
 }
 
 /** The names in the files of columns with these shown names. */
@@ -177,6 +184,7 @@ export function earlierVersion(
       ...version,
       columns,
       key: version.key.map(today),
+      lookUps: version.lookUps.map(today),
       history: version.history && today(version.history),
     }),
     demo: problems.length > 0 ? null : demo,
@@ -211,6 +219,24 @@ function keyProblems(key: readonly Column[]): readonly Problem[] {
     const message = `column ${quoted(name)} (${shown}) can't order rows; its values are not exact`
     return [{ path: ['key', index], message }]
   })
+}
+
+/** The first column of the key, if values of its type can be asked for, and those of `lookups`. */
+function lookUpColumns(
+  { lookups }: DatasetEntry,
+  key: readonly Column[],
+  find: FindColumn,
+  problems: Problem[],
+): readonly Column[] {
+  const hasEquals = (column: Column) => columnOperators(column).includes('eq')
+  const added = listOf(lookups).flatMap((name, index) => {
+    const column = find(name, ['lookups', index])
+    if (!column || hasEquals(column)) return column ?? []
+    const message = `column ${quoted(name)} (${column.rules.shown}) has no operator eq`
+    problems.push({ path: ['lookups', index], message })
+    return []
+  })
+  return [...new Set([...key.slice(0, 1).filter(hasEquals), ...added])]
 }
 
 const yearTypes: readonly string[] = ['integer', 'date', 'timestamp']

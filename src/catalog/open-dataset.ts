@@ -1,4 +1,4 @@
-import { join, relative, resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import { abortAfter } from '../clock.js'
 import type { Clock } from '../clock.js'
 import type { CodeLabels } from '../columns/codes.js'
@@ -8,7 +8,7 @@ import type { YamlPath } from '../registry/located-yaml.js'
 import type { DatasetEntry } from '../registry/registry-schema.js'
 import { RegistryError, listOf } from '../registry/registry.js'
 import type { Registry } from '../registry/registry.js'
-import type { ContentForms } from '../versions/files/build-version.js'
+import type { OpenedContent } from '../versions/files/build-version.js'
 import type { ColumnTexts } from '../versions/files/unite.js'
 import { isObjectUrl } from '../versions/objects/object-pattern.js'
 import type { ObjectSource } from '../versions/objects/object-files.js'
@@ -21,7 +21,6 @@ import { remoteTableOf } from '../versions/remote-table.js'
 import type { OpenTable, RemoteTable } from '../versions/remote-table.js'
 import type { OpenFiles } from '../versions/opener.js'
 import { hashFile } from '../versions/hash-file.js'
-import { openPacked, packedFolder } from '../versions/packing/packed-content.js'
 import { FileChecks } from '../versions/store/file-checks.js'
 import { KnownFiles } from '../versions/store/known-files.js'
 import type { Content } from '../versions/store/manifest.js'
@@ -79,10 +78,7 @@ export async function openDataset(
 ): Promise<OpenedDataset> {
   try {
     const content = await openContent(name, entry, registry, options)
-    const dataset = await joinDataset(name, entry, registry, content)
-    const packed = await openCopy(entry, content, dataset, options)
-    if (!packed) return { dataset, content }
-    return { dataset: await joinDataset(name, entry, registry, packed), content: packed }
+    return { dataset: await joinDataset(name, entry, registry, content), content }
   } catch (cause) {
     const reason = reasonOf(cause, registry.folder)
     const dataset = Object.freeze({ ...registryDataset(name, entry), reason })
@@ -100,7 +96,7 @@ export async function joinDataset(
   name: string,
   entry: DatasetEntry,
   registry: Registry,
-  content: ContentForms,
+  content: OpenedContent,
 ): Promise<Dataset> {
   const texts = await readColumnTexts(name, entry, registry)
   const { dataset, problems } = buildDataset(name, registry, entry, content, texts)
@@ -117,7 +113,8 @@ async function openContent(
   const { versionsFolder, known = new KnownFiles(), openFiles, checks, objects } = options
   const table = remoteTableOf(entry)
   const history = sourceNames(entry, listOf(entry.history))
-  const boundsOf = [...new Set([...keySourceNames(entry), ...history])]
+  const key = sourceNames(entry, [...listOf(entry.key), ...listOf(entry.lookups)])
+  const boundsOf = [...new Set([...key, ...history])]
   if (table) return openTable(table, boundsOf, options)
   const sources = await findSourceFiles(registry.folder, listOf(entry.files), known.hashes, {
     doubted: known.doubted,
@@ -135,13 +132,13 @@ async function openContent(
     const inPlace = sources.map((source) => {
       return { source, path: source.realPath, guard: source.identity, hash: null }
     })
-    return { ...unpacked, folder: null, files: await open(inPlace), boundsOf }
+    return { folder: null, files: await open(inPlace), boundsOf }
   }
   const { folder, files } = await publishFiles(versionsFolder, name, sources, {
     ...options,
     checks: checks ?? new FileChecks(hashFile, options.clock),
   })
-  return { ...unpacked, folder, files: await open(files), boundsOf }
+  return { folder, files: await open(files), boundsOf }
 }
 
 async function openTable(
@@ -151,36 +148,11 @@ async function openTable(
 ): Promise<Content> {
   if (!open) throw new Error('tables can only be read by a server')
   const content = tableContent(table, await open(table, boundsOf, signal))
-  return { ...unpacked, ...content, folder: null, boundsOf }
+  return { ...content, folder: null, boundsOf }
 }
 
 /** The time in which a command reads a table. */
 const tableMsMax = 300_000
-const unpacked = { origins: null, dropped: null, search: [] }
-
-/** The content with its packed copy; null without a copy that can be read. */
-async function openCopy(
-  entry: DatasetEntry,
-  content: Content,
-  { name, version }: Dataset,
-  { clock, versionsFolder, openFiles, known, checks, damaged }: OpenOptions,
-): Promise<Content | null> {
-  if (versionsFolder === null || !version || version.table) return null
-  try {
-    const folder = copyOf(join(versionsFolder, name), entry, content)
-    return await openPacked(folder, content, version, {
-      openFiles,
-      known: known ?? new KnownFiles(),
-      checks: checks ?? new FileChecks(hashFile, clock),
-      damaged: damaged ?? new Set(),
-      entry,
-    })
-  } catch (cause) {
-    // The dropped files have the same rows.
-    if (cause instanceof FileError) return null
-    throw cause
-  }
-}
 
 async function readColumnTexts(
   name: string,
@@ -207,22 +179,6 @@ async function readColumnTexts(
     labels.set(column, await read(['columns', column, 'labels'], names, parseCodeLabels))
   }
   return { dictionary, labels }
-}
-
-/** The folder of the packed copy of this content, existing or not. */
-export function copyOf(
-  parent: string,
-  entry: DatasetEntry,
-  { folder, files, origins }: Content,
-): string {
-  if (origins !== null && folder !== null) return folder
-  const sources = files.map(({ source }) => source)
-  return packedFolder(parent, sources, keySourceNames(entry))
-}
-
-/** The key's columns by their names in the files. */
-function keySourceNames(entry: DatasetEntry): readonly string[] {
-  return sourceNames(entry, listOf(entry.key))
 }
 
 /** The reason for the owner. It holds no absolute path, because it may reach a log. */

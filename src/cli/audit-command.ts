@@ -9,7 +9,7 @@ import type { Flags, Result } from './command.js'
 import type { CliParts } from './parts.js'
 import { readFilledStore } from './state.js'
 import { listLines } from './table.js'
-import { parseDuration } from './token/duration.js'
+import { parseDuration } from './duration.js'
 
 type AuditFlags = Flags & { readonly since?: string; readonly subject?: string }
 

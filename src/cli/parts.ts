@@ -8,7 +8,7 @@ import type { Registry } from '../registry/registry.js'
 import type { ObjectFilesOptions, ObjectSource } from '../versions/objects/object-files.js'
 import type { InspectFiles } from '../versions/inspector.js'
 import type { OpenFiles } from '../versions/opener.js'
-import type { MeasurePackGain, PackFiles } from '../versions/packing/packer.js'
+import type { MakeForms } from '../versions/forms/forms-order.js'
 import type { OpenTable } from '../versions/remote-table.js'
 import type { WithSample } from '../versions/sample.js'
 import type { ImportTable } from '../versions/tables/import-table.js'
@@ -39,7 +39,7 @@ export interface ServingApp {
 }
 
 /** An open dataset that can be read without a server. */
-export interface DatasetReader {
+interface DatasetReader {
   readonly catalog: Catalog
   readonly engine: Engine
   readonly close: () => Promise<void>
@@ -85,8 +85,6 @@ export interface CliParts {
   readonly withSample: (memoryLimitBytes: number | null) => WithSample
   /** Inspects open Parquet files, with at most this much memory; null = the default. */
   readonly inspectFiles: (memoryLimitBytes: number | null) => InspectFiles
-  /** Measures the gain of packing, with at most this much memory; null = the default. */
-  readonly measureGain: (memoryLimitBytes: number | null) => MeasurePackGain
   /** Opens the files of a dataset, to read them in this process. */
   readonly openReader: (
     registry: Registry,
@@ -108,8 +106,8 @@ export interface CliParts {
     config: Pick<Config, 'trinoUser' | 'trinoPassword'>,
     clock: Clock,
   ) => OpenTable
-  /** Packs files in this process. */
-  readonly packFiles: PackFiles
+  /** Makes the forms of a dataset in this process. */
+  readonly makeForms: MakeForms
   /** Writes a table of another format as Parquet. */
   readonly importTable: ImportTable
   /** Runs the work; SIGINT or SIGTERM aborts its signal. */

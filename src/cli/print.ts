@@ -1,4 +1,3 @@
-import { isoTime } from '../text.js'
 import type { CliParts, Output } from './parts.js'
 
 const narrowSpace = '\u202f'
@@ -11,11 +10,6 @@ export function day(ms: number): string {
 /** Milliseconds since 1970 to the minute, for people: 2026-11-21 05:14 UTC. */
 export function minute(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-}
-
-/** Milliseconds since 1970 as ISO 8601 in UTC to the second; null for null. */
-export function isoTimeOrNull(ms: number | null): string | null {
-  return ms === null ? null : isoTime(ms)
 }
 
 /** A whole number; on a terminal with its thousands set apart by narrow no-break spaces. */

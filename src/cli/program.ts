@@ -10,21 +10,21 @@ import { addDatasetCommands, addInit } from './dataset/dataset-command.js'
 import { addDoctor } from './doctor/doctor-command.js'
 import { exitFailureOf } from './exit-failure.js'
 import { addExplain } from './explain-command.js'
-import { addMail } from './mail/mail-command.js'
+import { addMail } from './mail-command.js'
 import { addMigrate } from './migrate-command.js'
 import { addOrder } from './order-command.js'
 import type { CliParts, Output } from './parts.js'
-import { addServe } from './serve/serve-command.js'
+import { addServe } from './serve-command.js'
 import { addSubscription } from './subscription/subscription-command.js'
-import { addToken } from './token/token-command.js'
+import { addToken } from './token-command.js'
 import { addUsage } from './usage-command.js'
 
 /**
  * Runs one command line and returns the exit code: 0, 1 (failed) or 2 (wrong usage). Prints errors
  * as lines on stderr, with a stack when DAS_LOG_LEVEL is debug or trace.
  */
-export async function runCli(argv: readonly string[], given: CliParts): Promise<number> {
-  const parts = { ...given, stderr: tokenFree(given.stderr) }
+export async function runCli(argv: readonly string[], outer: CliParts): Promise<number> {
+  const parts = { ...outer, stderr: tokenFree(outer.stderr) }
   try {
     refuseGone(argv)
     await buildProgram(parts).parseAsync(argv, { from: 'user' })

@@ -1,3 +1,4 @@
+import { insertInto, sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 import { withoutTokens } from './tokens/token-format.js'
 
@@ -32,6 +33,7 @@ export type AuditAction =
   | 'version.damaged'
   | 'version.withdrawn'
   | 'pack.made'
+  | 'pack.removed'
   | 'pack.failed'
   | 'registry.loaded'
   | 'registry.refused'
@@ -77,22 +79,20 @@ export async function recordAction(
   { action, subject, details = {}, now }: AuditedAction,
 ): Promise<void> {
   await store.run(
-    `INSERT INTO audit (recorded_at, actor, action, subject, details)
-     VALUES (@now, @actor, @action, @subject, @details)`,
-    {
-      now,
+    insertInto('audit', {
+      recorded_at: now,
       actor: store.actor,
       action,
       subject: withoutTokens(subject),
       details: withoutTokens(JSON.stringify(details)),
-    },
+    }),
   )
 }
 
 /** When the newest action was recorded, in ms since the epoch; null before the first one. */
 export async function newestActionAt(store: ControlStore): Promise<number | null> {
   const [row] = await store.all<{ newest: number | null }>(
-    'SELECT max(recorded_at) AS newest FROM audit',
+    sql`SELECT max(recorded_at) AS newest FROM audit`,
   )
   return row?.newest ?? null
 }
@@ -108,13 +108,14 @@ export async function listActions(
     subject = null,
   }: { readonly since?: number | null; readonly subject?: string | null },
 ): Promise<AuditEntry[]> {
+  const isSince = since === null ? sql`true` : sql`recorded_at >= ${since}`
+  const isAbout =
+    subject === null
+      ? sql`true`
+      : sql`(subject = ${subject} OR replace(details, ${JSON.stringify(subject)}, '') <> details)`
   const rows = await store.all<Omit<AuditEntry, 'details'> & { readonly details: string }>(
-    `SELECT id, recorded_at AS recordedAt, actor, action, subject, details FROM audit
-     WHERE (CAST(@since AS BIGINT) IS NULL OR recorded_at >= @since)
-       AND (CAST(@subject AS TEXT) IS NULL OR subject = @subject
-         OR replace(details, @quoted, '') <> details)
-     ORDER BY id`,
-    { since, subject, quoted: JSON.stringify(subject) },
+    sql`SELECT id, recorded_at AS "recordedAt", actor, action, subject, details FROM audit
+     WHERE ${isSince} AND ${isAbout} ORDER BY id`,
   )
   return (
     rows

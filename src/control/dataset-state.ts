@@ -1,5 +1,6 @@
 import { recordAction } from './audit.js'
 import type { AuditedAction } from './audit.js'
+import { sql, upsertInto } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 
 /**
@@ -62,16 +63,12 @@ export async function saveDatasetStates(
     const kept = new Set(names)
     const removed = [...before.keys()].filter((dataset) => !kept.has(dataset))
     for (const dataset of removed) {
-      await tx.run('DELETE FROM dataset_state WHERE dataset = @dataset', { dataset })
+      await tx.run(sql`DELETE FROM dataset_state WHERE dataset = ${dataset}`)
     }
     const states = changed.map((state) => withSince(state, before.get(state.dataset)))
     for (const state of states) await saveState(tx, state)
     const { reason, updatedAt: now } = registry
-    await tx.run(
-      `INSERT INTO registry_state (id, reason, updated_at) VALUES (1, @reason, @now)
-       ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, updated_at = excluded.updated_at`,
-      { reason, now },
-    )
+    await tx.run(upsertInto('registry_state', 'id', { id: 1, reason, updated_at: now }))
     const refused = reason === null || reason === wasRefused ? [] : [reason]
     const actions: readonly AuditedAction[] = [
       ...removed.map((subject) => ({ action: 'dataset.removed', subject, now }) as const),
@@ -91,19 +88,15 @@ function withSince(state: ReportedState, before: DatasetState | undefined): Data
 }
 
 async function saveState(store: ControlStore, state: DatasetState): Promise<void> {
+  const { reasonSince, warnings, diskBytes, updatedAt, ...same } = state
   await store.run(
-    `INSERT INTO dataset_state (dataset, version, status, reason, reason_since, warnings, rows,
-       files, stored, packing, disk_bytes, earlier, updated_at)
-     VALUES (@dataset, @version, @status, @reason, @reasonSince, @warnings, @rows, @files, @stored,
-       @packing, @diskBytes, @earlier, @updatedAt)
-     ON CONFLICT (dataset) DO UPDATE SET version = excluded.version,
-       status = excluded.status, reason = excluded.reason,
-       reason_since = excluded.reason_since, warnings = excluded.warnings,
-       rows = excluded.rows, files = excluded.files,
-       stored = excluded.stored, packing = excluded.packing,
-       disk_bytes = excluded.disk_bytes, earlier = excluded.earlier,
-       updated_at = excluded.updated_at`,
-    { ...state, warnings: JSON.stringify(state.warnings) },
+    upsertInto('dataset_state', 'dataset', {
+      ...same,
+      reason_since: reasonSince,
+      warnings: JSON.stringify(warnings),
+      disk_bytes: diskBytes,
+      updated_at: updatedAt,
+    }),
   )
 }
 
@@ -135,8 +128,8 @@ const troubles = {
 /** The states that the server saved last, by dataset name; empty before its first start. */
 export async function listDatasetStates(store: ControlStore): Promise<DatasetState[]> {
   const rows = await store.all<Omit<DatasetState, 'warnings'> & { readonly warnings: string }>(
-    `SELECT dataset, version, status, reason, reason_since AS reasonSince, warnings, rows, files,
-       stored, packing, disk_bytes AS diskBytes, earlier, updated_at AS updatedAt
+    sql`SELECT dataset, version, status, reason, reason_since AS "reasonSince", warnings, rows,
+       files, stored, packing, disk_bytes AS "diskBytes", earlier, updated_at AS "updatedAt"
      FROM dataset_state ORDER BY dataset`,
   )
   // What `saveState` wrote.
@@ -146,6 +139,8 @@ export async function listDatasetStates(store: ControlStore): Promise<DatasetSta
 /** The registry state that the server saved last; undefined before its first start. */
 export async function readRegistryState(store: ControlStore): Promise<RegistryState | undefined> {
   return (
-    await store.all<RegistryState>('SELECT reason, updated_at AS updatedAt FROM registry_state')
+    await store.all<RegistryState>(
+      sql`SELECT reason, updated_at AS "updatedAt" FROM registry_state`,
+    )
   )[0]
 }

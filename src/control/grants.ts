@@ -1,4 +1,5 @@
 import { badRequest } from '../errors.js'
+import { insertInto, sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 
 const grantsMax = 1000
@@ -38,11 +39,7 @@ export async function insertGrants(
   grants: readonly Grant[],
 ): Promise<void> {
   for (const { dataset, plan } of grants) {
-    await store.run(
-      `INSERT INTO grants (subscription_id, dataset, plan)
-       VALUES (@subscriptionId, @dataset, @plan)`,
-      { subscriptionId, dataset, plan },
-    )
+    await store.run(insertInto('grants', { subscription_id: subscriptionId, dataset, plan }))
   }
 }
 
@@ -63,8 +60,7 @@ export function grantTexts(grants: readonly Grant[]): readonly string[] {
 /** The grants of all subscriptions that are live now. */
 export function liveGrants(store: ControlStore, now: number): Promise<readonly Grant[]> {
   return store.all<Grant>(
-    `SELECT dataset, plan FROM grants JOIN subscriptions ON id = subscription_id
-     WHERE cancelled_at IS NULL AND expires_at > @now`,
-    { now },
+    sql`SELECT dataset, plan FROM grants JOIN subscriptions ON id = subscription_id
+     WHERE cancelled_at IS NULL AND expires_at > ${now}`,
   )
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { keyBytes, keyIn, readKey } from './store/key-file.js'
+import { insertInto, sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 
 /** What keys are for: cursors, secrets in letters, mailed codes, ids of agents. */
@@ -59,8 +60,9 @@ async function sharedKey(store: ControlStore, name: KeyName): Promise<Buffer> {
 }
 
 async function storedKey(store: ControlStore, name: KeyName): Promise<Buffer | null> {
-  const select = 'SELECT value FROM keys WHERE name = @name'
-  const [found] = await store.all<{ value: Buffer }>(select, { name })
+  const [found] = await store.all<{ value: Buffer }>(
+    sql`SELECT value FROM keys WHERE name = ${name}`,
+  )
   if (found === undefined) return null
   if (found.value.length === keyBytes) return found.value
   throw new Error(`the key ${name} in the PostgreSQL is damaged`)
@@ -68,8 +70,5 @@ async function storedKey(store: ControlStore, name: KeyName): Promise<Buffer | n
 
 /** A key that is there stays. */
 async function storeKey(store: ControlStore, name: KeyName, value: Buffer): Promise<void> {
-  await store.run(
-    'INSERT INTO keys (name, value) VALUES (@name, @value) ON CONFLICT (name) DO NOTHING',
-    { name, value },
-  )
+  await store.run(sql`${insertInto('keys', { name, value })} ON CONFLICT (name) DO NOTHING`)
 }

@@ -1,4 +1,5 @@
 import { recordAction } from './audit.js'
+import { insertInto, sql, sqlList } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 
 /** Letters to subscribers, to buyers, and to the owner (`new-order`). */
@@ -69,10 +70,11 @@ export interface TakeOptions {
   readonly letterId?: number
 }
 
-const columns = `id AS letterId, kind, subscription_id AS subscriptionId, order_id AS orderId,
-  code_id AS codeId, connection_id AS connectionId, token_id AS tokenId,
-  sealed_secret AS sealedSecret, expires_at AS expiresAt, state, created_at AS createdAt, attempts,
-  next_attempt_at AS nextAttemptAt, last_error AS lastError, done_at AS doneAt`
+const columns = sql`id AS "letterId", kind, subscription_id AS "subscriptionId",
+  order_id AS "orderId", code_id AS "codeId", connection_id AS "connectionId",
+  token_id AS "tokenId", sealed_secret AS "sealedSecret", expires_at AS "expiresAt", state,
+  created_at AS "createdAt", attempts, next_attempt_at AS "nextAttemptAt",
+  last_error AS "lastError", done_at AS "doneAt"`
 
 /** How many letters wait, and since when the oldest does; null = none. */
 export async function waitingLetters(store: ControlStore): Promise<{
@@ -80,7 +82,8 @@ export async function waitingLetters(store: ControlStore): Promise<{
   readonly oldestAt: number | null
 }> {
   const [found] = await store.all<{ count: number; oldestAt: number | null }>(
-    "SELECT count(*) AS count, min(created_at) AS oldestAt FROM letters WHERE state = 'waiting'",
+    sql`SELECT count(*) AS count, min(created_at) AS "oldestAt" FROM letters
+     WHERE state = 'waiting'`,
   )
   return found ?? { count: 0, oldestAt: null }
 }
@@ -91,18 +94,24 @@ export async function queueLetter(
   letter: QueuedLetter,
   now: number,
 ): Promise<number> {
-  const none = {
+  const facts = {
     ...{ subscriptionId: null, orderId: null, codeId: null },
     ...{ connectionId: null, tokenId: null, sealedSecret: null },
+    ...letter,
   }
-  const [made] = await store.all<{ letterId: number }>(
-    `INSERT INTO letters (kind, subscription_id, order_id, code_id, connection_id, token_id,
-       sealed_secret, state, created_at, next_attempt_at)
-     VALUES (@kind, @subscriptionId, @orderId, @codeId, @connectionId, @tokenId,
-       @sealedSecret, 'waiting', @now, @now)
-     RETURNING id AS letterId`,
-    { ...none, ...letter, now },
-  )
+  const row = insertInto('letters', {
+    kind: facts.kind,
+    subscription_id: facts.subscriptionId,
+    order_id: facts.orderId,
+    code_id: facts.codeId,
+    connection_id: facts.connectionId,
+    token_id: facts.tokenId,
+    sealed_secret: facts.sealedSecret,
+    state: 'waiting',
+    created_at: now,
+    next_attempt_at: now,
+  })
+  const [made] = await store.all<{ letterId: number }>(sql`${row} RETURNING id AS "letterId"`)
   if (made) return made.letterId
   throw new Error('a letter was not queued')
 }
@@ -117,11 +126,11 @@ export function queueReminders(
 ): Promise<number> {
   return store.write((tx) =>
     tx.run(
-      `INSERT INTO letters (subscription_id, kind, expires_at, state, created_at, next_attempt_at)
-     SELECT id, 'reminder', expires_at, 'waiting', @now, @now FROM subscriptions
-     WHERE cancelled_at IS NULL AND expires_at > @now AND expires_at <= @until
-     ON CONFLICT DO NOTHING`,
-      { now, until: now + aheadMs },
+      sql`INSERT INTO letters
+         (subscription_id, kind, expires_at, state, created_at, next_attempt_at)
+       SELECT id, 'reminder', expires_at, 'waiting', ${now}, ${now} FROM subscriptions
+       WHERE cancelled_at IS NULL AND expires_at > ${now} AND expires_at <= ${now + aheadMs}
+       ON CONFLICT DO NOTHING`,
     ),
   )
 }
@@ -134,24 +143,18 @@ export async function takeLetter(
   store: ControlStore,
   { now, holdMs, waitMaxMs, isEarly = false, letterId }: TakeOptions,
 ): Promise<Letter | undefined> {
+  const isAsked = letterId === undefined ? sql`true` : sql`id = ${letterId}`
+  const dueBy = isEarly ? Number.MAX_SAFE_INTEGER : now
   const [letter] = await store.write((tx) =>
     tx.all<Letter>(
-      `UPDATE letters SET attempts = attempts + 1, held_until = @heldUntil
+      sql`UPDATE letters SET attempts = attempts + 1, held_until = ${now + holdMs}
        WHERE id = (
          SELECT id FROM letters
-         WHERE state = 'waiting' AND (CAST(@letterId AS BIGINT) IS NULL OR id = @letterId)
-           AND (held_until IS NULL OR held_until <= @now OR held_until > @heldMax)
-           AND (next_attempt_at <= @dueBy OR next_attempt_at > @waitMax)
+         WHERE state = 'waiting' AND ${isAsked}
+           AND (held_until IS NULL OR held_until <= ${now} OR held_until > ${now + 2 * holdMs})
+           AND (next_attempt_at <= ${dueBy} OR next_attempt_at > ${now + waitMaxMs})
          ORDER BY next_attempt_at, id LIMIT 1)
        RETURNING ${columns}`,
-      {
-        now,
-        heldUntil: now + holdMs,
-        heldMax: now + 2 * holdMs,
-        dueBy: isEarly ? Number.MAX_SAFE_INTEGER : now,
-        waitMax: now + waitMaxMs,
-        letterId: letterId ?? null,
-      },
     ),
   )
   return letter
@@ -173,20 +176,15 @@ export async function endAttempt(
   end: LetterEnd,
 ): Promise<void> {
   const { letterId, attempts, codeId } = letter
+  const reason = end.state === 'sent' ? null : end.reason
+  const nextAttemptAt = end.state === 'waiting' ? end.nextAttemptAt : null
+  const doneAt = end.state === 'waiting' ? null : end.now
   await store.write(async (tx) => {
     const changed = await tx.run(
-      `UPDATE letters SET state = @state, held_until = NULL, last_error = @reason,
-       next_attempt_at = coalesce(@nextAttemptAt, next_attempt_at), done_at = @doneAt,
-       sealed_secret = CASE WHEN CAST(@state AS TEXT) = 'waiting' THEN sealed_secret END
-     WHERE id = @letterId AND attempts = @attempts AND state = 'waiting'`,
-      {
-        letterId,
-        attempts,
-        state: end.state,
-        reason: end.state === 'sent' ? null : end.reason,
-        nextAttemptAt: end.state === 'waiting' ? end.nextAttemptAt : null,
-        doneAt: end.state === 'waiting' ? null : end.now,
-      },
+      sql`UPDATE letters SET state = ${end.state}, held_until = NULL, last_error = ${reason},
+         next_attempt_at = coalesce(${nextAttemptAt}, next_attempt_at), done_at = ${doneAt},
+         sealed_secret = CASE WHEN CAST(${end.state} AS TEXT) = 'waiting' THEN sealed_secret END
+       WHERE id = ${letterId} AND attempts = ${attempts} AND state = 'waiting'`,
     )
     // Codes leave no trace: anyone can ask for one.
     if (changed === 0 || end.state === 'waiting' || codeId !== null) return
@@ -218,10 +216,7 @@ export function listLetters(
   store: ControlStore,
   states: readonly LetterState[],
 ): Promise<Letter[]> {
-  const [first = '', second = first, third = first, fourth = first] = states
   return store.all<Letter>(
-    `SELECT ${columns} FROM letters
-     WHERE state IN (@first, @second, @third, @fourth) ORDER BY id`,
-    { first, second, third, fourth },
+    sql`SELECT ${columns} FROM letters WHERE state IN (${sqlList(states)}) ORDER BY id`,
   )
 }

@@ -1,6 +1,8 @@
 import type { Language } from '../config.js'
 import { ServiceError } from '../errors.js'
 import type { Grant } from './grants.js'
+import { insertInto, sql, sqlList } from './store/sql.js'
+import type { Sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 import { createOrderId } from './tokens/ids.js'
 
@@ -60,20 +62,30 @@ interface OrderRow extends Omit<Order, 'items' | 'byOwner' | 'effect'> {
   readonly expiresAt: number | null
 }
 
-const columns = `id AS orderId, kind, state, email, language, subscription_id AS subscriptionId,
-  items, months, amount_rub AS amountRub, based_on AS basedOn, ordered_at AS orderedAt,
-  pay_until AS payUntil, by_owner AS byOwner, done_at AS doneAt, entry, grants,
-  global_rows AS globalRows, expires_at AS expiresAt`
+const columns = sql`id AS "orderId", kind, state, email, language,
+  subscription_id AS "subscriptionId", items, months, amount_rub AS "amountRub",
+  based_on AS "basedOn", ordered_at AS "orderedAt", pay_until AS "payUntil",
+  by_owner AS "byOwner", done_at AS "doneAt", entry, grants, global_rows AS "globalRows",
+  expires_at AS "expiresAt"`
 
 /** Stores an order that waits, in the caller's transaction. */
 export async function insertOrder(store: ControlStore, order: NewOrder): Promise<Order> {
   const orderId = createOrderId(store.random)
   await store.run(
-    `INSERT INTO orders (id, kind, state, email, language, subscription_id, items, months,
-       amount_rub, based_on, ordered_at, pay_until)
-     VALUES (@orderId, @kind, 'waiting', @email, @language, @subscriptionId, @items, @months,
-       @amountRub, @basedOn, @orderedAt, @payUntil)`,
-    { ...order, orderId, items: JSON.stringify(order.items) },
+    insertInto('orders', {
+      id: orderId,
+      kind: order.kind,
+      state: 'waiting',
+      email: order.email,
+      language: order.language,
+      subscription_id: order.subscriptionId,
+      items: JSON.stringify(order.items),
+      months: order.months,
+      amount_rub: order.amountRub,
+      based_on: order.basedOn,
+      ordered_at: order.orderedAt,
+      pay_until: order.payUntil,
+    }),
   )
   return { ...order, orderId, state: 'waiting', byOwner: false, doneAt: null, effect: null }
 }
@@ -90,7 +102,7 @@ export interface Sold {
   readonly now: number
 }
 
-const nextEntry = '(SELECT coalesce(max(entry), 0) + 1 FROM orders)'
+const nextEntry = sql`(SELECT coalesce(max(entry), 0) + 1 FROM orders)`
 
 /**
  * Enters what was sold, with the subscription as it is now: call it after the change, in its
@@ -102,95 +114,72 @@ export async function enterSale(
   { kind, months, priceRub = 0, orderId, now }: Sold,
 ): Promise<void> {
   const granted = await store.all<Grant>(
-    'SELECT dataset, plan FROM grants WHERE subscription_id = @subscriptionId ORDER BY dataset',
-    { subscriptionId },
+    sql`SELECT dataset, plan FROM grants WHERE subscription_id = ${subscriptionId}
+     ORDER BY dataset`,
   )
   const grants = JSON.stringify(granted)
   if (orderId !== undefined) {
     await store.run(
-      `UPDATE orders SET state = 'confirmed', subscription_id = @subscriptionId, done_at = @now,
-         entry = ${nextEntry}, grants = @grants,
-         global_rows = (SELECT global_rows FROM subscriptions WHERE id = @subscriptionId),
-         expires_at = (SELECT expires_at FROM subscriptions WHERE id = @subscriptionId)
-       WHERE id = @orderId`,
-      { orderId, subscriptionId, grants, now },
+      sql`UPDATE orders SET state = 'confirmed', subscription_id = ${subscriptionId},
+         done_at = ${now}, entry = ${nextEntry}, grants = ${grants},
+         global_rows = (SELECT global_rows FROM subscriptions WHERE id = ${subscriptionId}),
+         expires_at = (SELECT expires_at FROM subscriptions WHERE id = ${subscriptionId})
+       WHERE id = ${orderId}`,
     )
     return
   }
   const id = createOrderId(store.random)
   await store.run(
-    `INSERT INTO orders (id, kind, state, email, language, subscription_id, items, months,
+    sql`INSERT INTO orders (id, kind, state, email, language, subscription_id, items, months,
        amount_rub, ordered_at, pay_until, by_owner, done_at, entry, grants, global_rows, expires_at)
-     SELECT @id, @kind, 'confirmed', p.email, s.language, s.id, @grants, @months,
-       @priceRub, @now, @now, 1, @now, ${nextEntry}, @grants, s.global_rows, s.expires_at
+     SELECT ${id}, ${kind}, 'confirmed', p.email, s.language, s.id, ${grants}, ${months ?? null},
+       ${priceRub}, ${now}, ${now}, 1, ${now}, ${nextEntry}, ${grants}, s.global_rows, s.expires_at
      FROM subscriptions s JOIN subscribers p ON p.id = s.subscriber_id
-     WHERE s.id = @subscriptionId`,
-    { id, kind, subscriptionId, grants, months: months ?? null, priceRub, now },
+     WHERE s.id = ${subscriptionId}`,
   )
 }
 
 /** The subscription's newest entry; it has one since it was created. */
 export async function newestEntry(store: ControlStore, subscriptionId: string): Promise<number> {
   const [newest] = await store.all<{ entry: number | null }>(
-    'SELECT max(entry) AS entry FROM orders WHERE subscription_id = @subscriptionId',
-    { subscriptionId },
+    sql`SELECT max(entry) AS entry FROM orders WHERE subscription_id = ${subscriptionId}`,
   )
   return newest?.entry ?? 0
 }
 
 /** @throws not_found when there is no such order */
 export async function showOrder(store: ControlStore, orderId: string): Promise<Order> {
-  const [row] = await store.all<OrderRow>(`SELECT ${columns} FROM orders WHERE id = @orderId`, {
-    orderId,
-  })
+  const [row] = await store.all<OrderRow>(sql`SELECT ${columns} FROM orders WHERE id = ${orderId}`)
   if (row) return orderOf(row)
   throw new ServiceError('not_found', `There is no order '${orderId}'.`)
 }
 
 /** Orders in these states, oldest first. */
-export async function listOrders(
-  store: ControlStore,
-  states: readonly OrderState[],
-): Promise<Order[]> {
-  const [first = '', second = first, third = first, fourth = first] = states
-  return (
-    await store.all<OrderRow>(
-      `SELECT ${columns} FROM orders
-       WHERE state IN (@first, @second, @third, @fourth)
-       ORDER BY ordered_at, coalesce(entry, 0), id`,
-      { first, second, third, fourth },
-    )
-  ).map(orderOf)
+export function listOrders(store: ControlStore, states: readonly OrderState[]): Promise<Order[]> {
+  return ordersWhere(store, sql`state IN (${sqlList(states)})`)
 }
 
 /** The orders of a subscription, oldest first. */
-export async function ordersOfSubscription(
+export function ordersOfSubscription(
   store: ControlStore,
   subscriptionId: string,
 ): Promise<Order[]> {
-  return (
-    await store.all<OrderRow>(
-      `SELECT ${columns} FROM orders WHERE subscription_id = @subscriptionId
-       ORDER BY ordered_at, coalesce(entry, 0), id`,
-      { subscriptionId },
-    )
-  ).map(orderOf)
+  return ordersWhere(store, sql`subscription_id = ${subscriptionId}`)
 }
 
 /** The orders of an address on the portal since this time, and those that wait, oldest first. */
-export async function ordersOfEmail(
-  store: ControlStore,
-  email: string,
-  since: number,
-): Promise<Order[]> {
-  return (
-    await store.all<OrderRow>(
-      `SELECT ${columns} FROM orders
-       WHERE email = @email AND by_owner = 0 AND (state = 'waiting' OR ordered_at > @since)
-       ORDER BY ordered_at, coalesce(entry, 0), id`,
-      { email, since },
-    )
-  ).map(orderOf)
+export function ordersOfEmail(store: ControlStore, email: string, since: number): Promise<Order[]> {
+  const isTheirs = store.dialect.isEmail(sql`email`, email)
+  const isNew = sql`(state = 'waiting' OR ordered_at > ${since})`
+  return ordersWhere(store, sql`${isTheirs} AND by_owner = 0 AND ${isNew}`)
+}
+
+async function ordersWhere(store: ControlStore, condition: Sql): Promise<Order[]> {
+  const rows = await store.all<OrderRow>(
+    sql`SELECT ${columns} FROM orders WHERE ${condition}
+     ORDER BY ordered_at, coalesce(entry, 0), id`,
+  )
+  return rows.map(orderOf)
 }
 
 /** Saves that an order took no effect, in the caller's transaction. */
@@ -199,18 +188,13 @@ export async function endOrder(
   orderId: string,
   { state, now }: { readonly state: 'declined' | 'expired'; readonly now: number },
 ): Promise<void> {
-  await store.run('UPDATE orders SET state = @state, done_at = @now WHERE id = @orderId', {
-    orderId,
-    state,
-    now,
-  })
+  await store.run(sql`UPDATE orders SET state = ${state}, done_at = ${now} WHERE id = ${orderId}`)
 }
 
 /** The orders that were not paid in time and still wait. */
 export async function overdueOrders(store: ControlStore, now: number): Promise<readonly string[]> {
   const rows = await store.all<{ orderId: string }>(
-    `SELECT id AS orderId FROM orders WHERE state = 'waiting' AND pay_until <= @now`,
-    { now },
+    sql`SELECT id AS "orderId" FROM orders WHERE state = 'waiting' AND pay_until <= ${now}`,
   )
   return rows.map(({ orderId }) => orderId)
 }
@@ -218,9 +202,8 @@ export async function overdueOrders(store: ControlStore, now: number): Promise<r
 /** Removes orders that ended before this time without a payment or a subscription of their own. */
 export function removeUnpaidOrders(store: ControlStore, before: number): Promise<number> {
   return store.run(
-    `DELETE FROM orders WHERE state IN ('declined', 'expired') AND done_at < @before
+    sql`DELETE FROM orders WHERE state IN ('declined', 'expired') AND done_at < ${before}
        AND NOT EXISTS (SELECT 1 FROM payments WHERE order_id = orders.id)`,
-    { before },
   )
 }
 

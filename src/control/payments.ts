@@ -1,3 +1,4 @@
+import { insertInto, sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 
 /** What came of a payment; only `confirmed` confirmed its order. */
@@ -14,15 +15,20 @@ export interface Payment {
   readonly outcome: PaymentOutcome
 }
 
-const columns = `id AS paymentId, order_id AS orderId, amount_rub AS amountRub, paid_at AS paidAt,
-  received_at AS receivedAt, outcome`
+const columns = sql`id AS "paymentId", order_id AS "orderId", amount_rub AS "amountRub",
+  paid_at AS "paidAt", received_at AS "receivedAt", outcome`
 
 /** Stores a report, in the caller's transaction. */
 export async function insertPayment(store: ControlStore, payment: Payment): Promise<void> {
   await store.run(
-    `INSERT INTO payments (id, order_id, amount_rub, paid_at, received_at, outcome)
-     VALUES (@paymentId, @orderId, @amountRub, @paidAt, @receivedAt, @outcome)`,
-    { ...payment },
+    insertInto('payments', {
+      id: payment.paymentId,
+      order_id: payment.orderId,
+      amount_rub: payment.amountRub,
+      paid_at: payment.paidAt,
+      received_at: payment.receivedAt,
+      outcome: payment.outcome,
+    }),
   )
 }
 
@@ -32,10 +38,7 @@ export async function findPayment(
   paymentId: string,
 ): Promise<Payment | undefined> {
   const [found] = await store.all<Payment>(
-    `SELECT ${columns} FROM payments WHERE id = @paymentId`,
-    {
-      paymentId,
-    },
+    sql`SELECT ${columns} FROM payments WHERE id = ${paymentId}`,
   )
   return found
 }
@@ -43,7 +46,6 @@ export async function findPayment(
 /** The payments for an order, oldest first. */
 export function paymentsOf(store: ControlStore, orderId: string): Promise<Payment[]> {
   return store.all<Payment>(
-    `SELECT ${columns} FROM payments WHERE order_id = @orderId ORDER BY received_at, id`,
-    { orderId },
+    sql`SELECT ${columns} FROM payments WHERE order_id = ${orderId} ORDER BY received_at, id`,
   )
 }

@@ -1,4 +1,5 @@
 import { recordAction } from './audit.js'
+import { insertInto, sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 
 /** A request of the command line to the server with the same state folder. */
@@ -19,13 +20,13 @@ export function requestReload(
   now: number,
 ): Promise<number> {
   return store.write(async (tx) => {
-    await tx.run('DELETE FROM reloads WHERE id <= (SELECT max(id) FROM reloads) - @keptMax', {
-      keptMax,
-    })
+    await tx.run(sql`DELETE FROM reloads WHERE id <= (SELECT max(id) FROM reloads) - ${keptMax}`)
     const [row] = await tx.all<{ id: number }>(
-      `INSERT INTO reloads (force, dataset, requested_at) VALUES (@force, @dataset, @now)
-       RETURNING id`,
-      { force: request.force ? 1 : 0, dataset: request.dataset, now },
+      sql`${insertInto('reloads', {
+        force: request.force ? 1 : 0,
+        dataset: request.dataset,
+        requested_at: now,
+      })} RETURNING id`,
     )
     if (!row) throw new RangeError('an insert returned no row')
     const subject = `reload ${row.id}`
@@ -49,13 +50,13 @@ export async function takeReload(
   store: ControlStore,
   now: number,
 ): Promise<ReloadRequest | undefined> {
-  const waiting = 'SELECT id FROM reloads WHERE taken_at IS NULL ORDER BY id LIMIT 1'
+  const waiting = sql`SELECT id FROM reloads WHERE taken_at IS NULL ORDER BY id LIMIT 1`
   // Reading first takes no lock; there is nearly never a request.
   if ((await store.all(waiting)).length === 0) return undefined
   const [taken] = await store.write((tx) =>
     tx.all<{ id: number; force: number; dataset: string | null }>(
-      `UPDATE reloads SET taken_at = @now WHERE id = (${waiting}) RETURNING id, force, dataset`,
-      { now },
+      sql`UPDATE reloads SET taken_at = ${now} WHERE id = (${waiting})
+       RETURNING id, force, dataset`,
     ),
   )
   return taken && { ...taken, force: taken.force === 1 }
@@ -63,20 +64,18 @@ export async function takeReload(
 
 /** Marks a request as done; the dataset states hold the result. */
 export async function finishReload(store: ControlStore, id: number, now: number): Promise<void> {
-  await store.write((tx) =>
-    tx.run('UPDATE reloads SET finished_at = @now WHERE id = @id', { id, now }),
-  )
+  await store.write((tx) => tx.run(sql`UPDATE reloads SET finished_at = ${now} WHERE id = ${id}`))
 }
 
 /** Gives a taken request back, for the next server; without one, its command withdraws it. */
 export async function returnReload(store: ControlStore, id: number): Promise<void> {
-  await store.write((tx) => tx.run('UPDATE reloads SET taken_at = NULL WHERE id = @id', { id }))
+  await store.write((tx) => tx.run(sql`UPDATE reloads SET taken_at = NULL WHERE id = ${id}`))
 }
 
 /** Deletes a request that no server has taken. True when it was deleted. */
 export function withdrawReload(store: ControlStore, id: number, now: number): Promise<boolean> {
   return store.write(async (tx) => {
-    const deleted = await tx.run('DELETE FROM reloads WHERE id = @id AND taken_at IS NULL', { id })
+    const deleted = await tx.run(sql`DELETE FROM reloads WHERE id = ${id} AND taken_at IS NULL`)
     if (deleted === 0) return false
     await recordAction(tx, { action: 'reload.withdrawn', subject: `reload ${id}`, now })
     return true
@@ -89,8 +88,7 @@ export async function reloadProgress(
   id: number,
 ): Promise<'waiting' | 'taken' | 'finished'> {
   const [row] = await store.all<{ taken_at: number | null; finished_at: number | null }>(
-    'SELECT taken_at, finished_at FROM reloads WHERE id = @id',
-    { id },
+    sql`SELECT taken_at, finished_at FROM reloads WHERE id = ${id}`,
   )
   if (row && row.taken_at === null) return 'waiting'
   return row && row.finished_at === null ? 'taken' : 'finished'

@@ -1,5 +1,6 @@
 import type { Grant } from './grants.js'
 import { inOrder } from './in-order.js'
+import { sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 import { showSubscription } from './subscriptions.js'
 import type { Subscription } from './subscriptions.js'
@@ -11,11 +12,11 @@ export function liveGrantsOfEmail(
   now: number,
 ): Promise<readonly (Grant & { readonly subscriptionId: string })[]> {
   return store.all<Grant & { subscriptionId: string }>(
-    `SELECT dataset, plan, subscription_id AS subscriptionId FROM grants
+    sql`SELECT dataset, plan, subscription_id AS "subscriptionId" FROM grants
      JOIN subscriptions s ON s.id = subscription_id
      JOIN subscribers p ON p.id = s.subscriber_id
-     WHERE p.email = @email AND cancelled_at IS NULL AND expires_at > @now`,
-    { email, now },
+     WHERE ${store.dialect.isEmail(sql`p.email`, email)}
+       AND cancelled_at IS NULL AND expires_at > ${now}`,
   )
 }
 

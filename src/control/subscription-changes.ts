@@ -6,6 +6,7 @@ import type { AuditDetails } from './audit.js'
 import { checkGrants, grantTexts, insertGrants } from './grants.js'
 import type { Grant } from './grants.js'
 import { enterSale } from './orders.js'
+import { sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 import {
   addMonths,
@@ -58,9 +59,8 @@ export async function extendSubscription(
       throw badRequest(`A subscription ends at most ${monthsAheadMax} months ahead.`)
     }
     await tx.run(
-      `UPDATE subscriptions SET expires_at = @expiresAt, anchor_day = @anchorDay
-       WHERE id = @subscriptionId`,
-      { subscriptionId, expiresAt, anchorDay },
+      sql`UPDATE subscriptions SET expires_at = ${expiresAt}, anchor_day = ${anchorDay}
+       WHERE id = ${subscriptionId}`,
     )
     const priceRub = priceOf(before.grants)
     await enterSale(tx, subscriptionId, {
@@ -118,13 +118,13 @@ export async function changeSubscription(
     const { globalRows = before.globalRows, language = before.language } = change
     const email = newEmail ?? before.email
     await ensureSubscriber(tx, email, orderedAt)
+    const isTheirs = tx.dialect.isEmail(sql`email`, email)
     await tx.run(
-      `UPDATE subscriptions SET global_rows = @globalRows, language = @language,
-         subscriber_id = (SELECT id FROM subscribers WHERE email = @email)
-       WHERE id = @subscriptionId`,
-      { subscriptionId, globalRows, language, email },
+      sql`UPDATE subscriptions SET global_rows = ${globalRows}, language = ${language},
+         subscriber_id = (SELECT id FROM subscribers WHERE ${isTheirs})
+       WHERE id = ${subscriptionId}`,
     )
-    await tx.run('DELETE FROM grants WHERE subscription_id = @subscriptionId', { subscriptionId })
+    await tx.run(sql`DELETE FROM grants WHERE subscription_id = ${subscriptionId}`)
     await insertGrants(tx, subscriptionId, grants)
     const { priceRub, orderId } = change
     await enterSale(tx, subscriptionId, { kind: 'change', priceRub, orderId, now: orderedAt })
@@ -155,11 +155,7 @@ export function cancelSubscription(
     if (before.cancelledAt !== null) return before
     const cancelledAt = now()
     await tx.run(
-      'UPDATE subscriptions SET cancelled_at = @cancelledAt WHERE id = @subscriptionId',
-      {
-        subscriptionId,
-        cancelledAt,
-      },
+      sql`UPDATE subscriptions SET cancelled_at = ${cancelledAt} WHERE id = ${subscriptionId}`,
     )
     await recordAction(tx, {
       action: 'subscription.cancelled',

@@ -6,6 +6,7 @@ import { checkGrants, grantsIn, grantTexts, insertGrants } from './grants.js'
 import type { Grant, GrantColumns } from './grants.js'
 import { enterSale } from './orders.js'
 import { emailLengthMax, plainEmail } from './email-address.js'
+import { insertInto, sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 import { createSubscriptionId } from './tokens/ids.js'
 import { issueToken } from './tokens/tokens.js'
@@ -147,9 +148,7 @@ export async function ensureSubscriber(
   createdAt: number,
 ): Promise<void> {
   await store.run(
-    `INSERT INTO subscribers (email, created_at) VALUES (@email, @createdAt)
-     ON CONFLICT (email) DO NOTHING`,
-    { email, createdAt },
+    sql`${insertInto('subscribers', { email, created_at: createdAt })} ON CONFLICT DO NOTHING`,
   )
 }
 
@@ -176,13 +175,14 @@ async function insertSubscription(
   { email, globalRows, language }: Sale,
   made: { subscriptionId: string; createdAt: number; expiresAt: number },
 ): Promise<void> {
-  await ensureSubscriber(store, email, made.createdAt)
+  const { subscriptionId, createdAt, expiresAt } = made
+  await ensureSubscriber(store, email, createdAt)
   await store.run(
-    `INSERT INTO subscriptions
+    sql`INSERT INTO subscriptions
        (id, subscriber_id, created_at, expires_at, anchor_day, language, global_rows)
-     SELECT @subscriptionId, id, @createdAt, @expiresAt, @anchorDay, @language, @globalRows
-     FROM subscribers WHERE email = @email`,
-    { ...made, anchorDay: dayOfMonth(made.createdAt), email, language, globalRows },
+     SELECT ${subscriptionId}, id, ${createdAt}, ${expiresAt}, ${dayOfMonth(createdAt)},
+       ${language}, ${globalRows}
+     FROM subscribers WHERE ${store.dialect.isEmail(sql`email`, email)}`,
   )
 }
 
@@ -190,16 +190,16 @@ async function readSubscriptions(
   store: ControlStore,
   subscriptionId: string | null,
 ): Promise<Subscription[]> {
+  const isAsked = subscriptionId === null ? sql`true` : sql`s.id = ${subscriptionId}`
   const rows = await store.all<SubscriptionRow>(
-    `SELECT s.id AS subscriptionId, p.email, s.created_at AS createdAt, s.expires_at AS expiresAt,
-       s.cancelled_at AS cancelledAt, s.anchor_day AS anchorDay, s.language,
-       s.global_rows AS globalRows, g.dataset, g.plan
+    sql`SELECT s.id AS "subscriptionId", p.email, s.created_at AS "createdAt",
+       s.expires_at AS "expiresAt", s.cancelled_at AS "cancelledAt", s.anchor_day AS "anchorDay",
+       s.language, s.global_rows AS "globalRows", g.dataset, g.plan
      FROM subscriptions s
      JOIN subscribers p ON p.id = s.subscriber_id
      LEFT JOIN grants g ON g.subscription_id = s.id
-     WHERE CAST(@subscriptionId AS TEXT) IS NULL OR s.id = @subscriptionId
+     WHERE ${isAsked}
      ORDER BY s.created_at, s.id, g.dataset`,
-    { subscriptionId },
   )
   const groups = new Map<string, SubscriptionRow[]>()
   for (const row of rows) {

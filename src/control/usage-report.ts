@@ -2,6 +2,7 @@ import type { Grant } from './grants.js'
 import { inOrder } from './in-order.js'
 import { ordersOfSubscription } from './orders.js'
 import type { Order } from './orders.js'
+import { sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 import { listSubscriptions, showSubscription } from './subscriptions.js'
 import { periodEnd, periodOf } from './usage.js'
@@ -104,7 +105,6 @@ function monthLines(
 
 function usedRows(store: ControlStore, subscriptionId: string): Promise<readonly UsageRow[]> {
   return store.all<UsageRow>(
-    'SELECT period, dataset, rows FROM usage WHERE subscription_id = @subscriptionId',
-    { subscriptionId },
+    sql`SELECT period, dataset, rows FROM usage WHERE subscription_id = ${subscriptionId}`,
   )
 }

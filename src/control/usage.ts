@@ -1,4 +1,5 @@
 import { recordAction } from './audit.js'
+import { sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 
 /** Rows that are charged before they are sent. */
@@ -63,11 +64,10 @@ export async function readUsage(
   period: string,
 ): Promise<Usage> {
   const rows = await store.all<{ period: string; dataset: string; rows: number }>(
-    `SELECT period, dataset, rows FROM usage
-     WHERE subscription_id = @subscriptionId AND period = coalesce(
+    sql`SELECT period, dataset, rows FROM usage
+     WHERE subscription_id = ${subscriptionId} AND period = coalesce(
        (SELECT max(period) FROM usage
-        WHERE subscription_id = @subscriptionId AND period > @period), @period)`,
-    { subscriptionId, period },
+        WHERE subscription_id = ${subscriptionId} AND period > ${period}), ${period})`,
   )
   return {
     period: rows[0]?.period ?? period,
@@ -98,7 +98,7 @@ export interface LaterUsage {
 /** The newest month with any usage, or null. Reads the whole table. */
 export async function newestPeriod(store: ControlStore): Promise<string | null> {
   const [row] = await store.all<{ newest: string | null }>(
-    'SELECT max(period) AS newest FROM usage',
+    sql`SELECT max(period) AS newest FROM usage`,
   )
   return row?.newest ?? null
 }
@@ -110,8 +110,7 @@ export async function laterPeriods(
 ): Promise<readonly string[]> {
   return (
     await store.all<{ period: string }>(
-      'SELECT DISTINCT period FROM usage WHERE period > @period ORDER BY period',
-      { period },
+      sql`SELECT DISTINCT period FROM usage WHERE period > ${period} ORDER BY period`,
     )
   ).map((row) => row.period)
 }
@@ -128,14 +127,12 @@ export function moveLaterUsage(
   return store.write(async (tx) => {
     // Waits for the charges of other servers, and they wait for the end of the repair.
     await tx.run(
-      `UPDATE subscriptions SET anchor_day = anchor_day
-       WHERE id IN (SELECT subscription_id FROM usage WHERE period > @period)`,
-      { period },
+      sql`UPDATE subscriptions SET anchor_day = anchor_day
+       WHERE id IN (SELECT subscription_id FROM usage WHERE period > ${period})`,
     )
     const later = await tx.all<LaterUsage>(
-      `DELETE FROM usage WHERE period > @period
-       RETURNING subscription_id AS subscriptionId, period, dataset, rows`,
-      { period },
+      sql`DELETE FROM usage WHERE period > ${period}
+       RETURNING subscription_id AS "subscriptionId", period, dataset, rows`,
     )
     later.sort((left, right) => (sortKey(left) < sortKey(right) ? -1 : 1))
     for (const usage of later) {
@@ -178,10 +175,9 @@ async function addUsage(
   { subscriptionId, period, dataset, rows }: LaterUsage,
 ): Promise<void> {
   await store.run(
-    `INSERT INTO usage (subscription_id, period, dataset, rows)
-     VALUES (@subscriptionId, @period, @dataset, @rows)
+    sql`INSERT INTO usage (subscription_id, period, dataset, rows)
+     VALUES (${subscriptionId}, ${period}, ${dataset}, ${rows})
      ON CONFLICT (subscription_id, period, dataset)
      DO UPDATE SET rows = usage.rows + excluded.rows`,
-    { subscriptionId, period, dataset, rows },
   )
 }

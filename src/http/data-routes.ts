@@ -6,7 +6,7 @@ import type { PageFormat } from '../query/page-format.js'
 import { parseJsonText } from '../query/parse-json.js'
 import { parseUrl } from '../query/parse-url.js'
 import { parseSummaryJson, parseSummaryUrl } from '../query/summary/parse-summary.js'
-import { parseTopUrl } from '../query/top/parse-top.js'
+import { parseTopUrl } from '../query/parse-top.js'
 import type { Caller, Service } from '../service.js'
 import type { DataRequest, GroupsAnswer, Page, Room, WithoutData } from '../service/page.js'
 import { readBody } from './body.js'
@@ -33,7 +33,7 @@ export function addData(app: FastifyInstance, parts: DataParts, admit: Admit): v
   const { service, clock } = parts
   const sheets = new SheetWriter()
   app.addHook('onClose', () => sheets.close())
-  const door: Door = { admit, sheets }
+  const answerParts: AnswerParts = { admit, sheets }
   app.route<DatasetRoute>({
     method: reading,
     url: '/v1/:dataset/export',
@@ -42,27 +42,27 @@ export function addData(app: FastifyInstance, parts: DataParts, admit: Admit): v
   app.route<DatasetRoute>({
     method: reading,
     url: '/v1/:dataset',
-    handler: fromUrl(door, service.readPage, parseUrl),
+    handler: fromUrl(answerParts, service.readPage, parseUrl),
   })
   app.route<DatasetRoute>({
     method: 'POST',
     url: '/v1/:dataset/query',
-    handler: fromBody(door, service.readPage, parseJsonText),
+    handler: fromBody(answerParts, service.readPage, parseJsonText),
   })
   app.route<DatasetRoute>({
     method: reading,
     url: '/v1/:dataset/top',
-    handler: fromUrl(door, service.top, parseTopUrl),
+    handler: fromUrl(answerParts, service.top, parseTopUrl),
   })
   app.route<DatasetRoute>({
     method: reading,
     url: '/v1/:dataset/aggregate',
-    handler: fromUrl(door, service.summarize, parseSummaryUrl),
+    handler: fromUrl(answerParts, service.summarize, parseSummaryUrl),
   })
   app.route<DatasetRoute>({
     method: 'POST',
     url: '/v1/:dataset/aggregate',
-    handler: fromBody(door, service.summarize, parseSummaryJson),
+    handler: fromBody(answerParts, service.summarize, parseSummaryJson),
   })
 }
 
@@ -70,7 +70,7 @@ type DataAnswer = WithoutData | Page | GroupsAnswer
 type Ask<Raw> = (caller: Caller, request: DataRequest<Raw>) => Promise<DataAnswer>
 type Handler = (request: FastifyRequest<DatasetRoute>, reply: FastifyReply) => Promise<FastifyReply>
 
-interface Door {
+interface AnswerParts {
   readonly admit: Admit
   readonly sheets: SheetWriter
 }
@@ -81,29 +81,29 @@ interface Formatted {
 }
 
 function fromUrl<Raw extends Formatted>(
-  door: Door,
+  parts: AnswerParts,
   ask: Ask<Raw>,
   parse: (query: string) => Raw,
 ): Handler {
   return async (request, reply) => {
-    const caller = await door.admit(request, reply)
+    const caller = await parts.admit(request, reply)
     const answer = await ask(caller, {
-      ...asked(request, door, () => parse(queryOf(request))),
+      ...asked(request, parts, () => parse(queryOf(request))),
       knownTags: request.headers['if-none-match'],
       checkOnly: request.method === 'HEAD',
     })
-    return sendData(request, reply, answer, door)
+    return sendData(request, reply, answer, parts)
   }
 }
 
 /** The target of a POST has no representation to compare, so tags are ignored (RFC 9110). */
 function fromBody<Raw extends Formatted>(
-  door: Door,
+  parts: AnswerParts,
   ask: Ask<Raw>,
   parse: (text: string) => Raw,
 ): Handler {
   return async (request, reply) => {
-    const caller = await door.admit(request, reply)
+    const caller = await parts.admit(request, reply)
     const body = await readBody(request, reply)
     const parsed = () => {
       if (queryOf(request) !== '') {
@@ -111,14 +111,14 @@ function fromBody<Raw extends Formatted>(
       }
       return parse(decodeBody(body))
     }
-    return sendData(request, reply, await ask(caller, asked(request, door, parsed)), door)
+    return sendData(request, reply, await ask(caller, asked(request, parts, parsed)), parts)
   }
 }
 
 /** A request for data. A file that can't be written is refused before its rows are charged. */
 function asked<Raw extends Formatted>(
   request: FastifyRequest<DatasetRoute>,
-  { sheets }: Door,
+  { sheets }: AnswerParts,
   parse: () => Raw,
 ): DataRequest<Raw> & { readonly room: Room } {
   let format: PageFormat | undefined
@@ -149,7 +149,7 @@ async function sendData(
   request: FastifyRequest<DatasetRoute>,
   reply: FastifyReply,
   answer: DataAnswer,
-  { sheets }: Door,
+  { sheets }: AnswerParts,
 ): Promise<FastifyReply> {
   const { tag, format } = answer
   const { dataset } = request.params

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.js'
 import { ServiceError, asServiceError, badRequest, errorStatus, isFault } from '../errors.js'
-import { recordOf } from './request-log/request-record.js'
+import { recordOf } from './request-record.js'
 
 /** Framework errors that a caller causes, with this service's texts. Any other is a 500. */
 const frameworkErrors: Readonly<Record<string, ServiceError>> = {

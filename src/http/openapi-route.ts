@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { noSuchDataset } from '../access/access.js'
+import { Cache } from '../cache.js'
 import type { Catalog } from '../catalog.js'
 import { badRequest } from '../errors.js'
 import type { Service } from '../service.js'
@@ -10,6 +11,9 @@ import type { Entity } from './entity.js'
 import { openApiDocument } from './openapi/document.js'
 import { contextOf, queryOf, reading } from './request-context.js'
 
+/** The documents of a catalog that are kept: one for each audience and address. */
+const documentsMax = 32
+
 /**
  * `GET /openapi.json`: with a token, the document of its datasets; without one, the document of the
  * listed datasets. `dataset` chooses some of them.
@@ -18,7 +22,7 @@ export function addReference(
   app: FastifyInstance,
   { service, publicUrl }: { readonly service: Service; readonly publicUrl?: string | null },
 ): void {
-  const documents = new WeakMap<Catalog, Map<string, Entity>>()
+  const documents = new WeakMap<Catalog, Cache<Entity>>()
   app.route({
     method: reading,
     url: '/openapi.json',
@@ -26,10 +30,11 @@ export function addReference(
       const reference = await service.reference(contextOf(request, reply))
       const chosen = chosenOf(reference, queryOf(request))
       const url = publicUrl ?? `${request.protocol}://${request.host}`
-      const known = documents.get(reference.catalog) ?? new Map<string, Entity>()
+      const known = documents.get(reference.catalog) ?? new Cache<Entity>(documentsMax)
       documents.set(reference.catalog, known)
       void reply.header('Cache-Control', 'private, no-cache').header('Vary', 'Authorization')
-      return sendEntity(request, reply, await documentOf(chosen, url, known))
+      const make = () => makeDocument(chosen, url)
+      return sendEntity(request, reply, await known.get(`${url} ${chosen.key}`, make))
     },
   })
 }
@@ -54,23 +59,9 @@ function chosenOf(reference: Reference, query: string): Reference {
   return { ...reference, key, datasets }
 }
 
-const documentsMax = 32
-
-/** Caches the document of each audience and address per catalog; evicts the oldest. */
-async function documentOf(
-  { key, datasets }: Reference,
-  url: string,
-  known: Map<string, Entity>,
-): Promise<Entity> {
-  const whole = `${url} ${key}`
-  const found = known.get(whole)
-  if (found) return found
+async function makeDocument({ datasets }: Reference, url: string): Promise<Entity> {
   const described: ReferenceDataset[] = []
   for (const dataset of datasets) described.push(await dataset.describe())
-  const [oldest] = known.keys()
-  if (known.size >= documentsMax && oldest !== undefined) known.delete(oldest)
   const text = JSON.stringify(openApiDocument(described, url))
-  const made = entityOf(Buffer.from(text), 'application/json; charset=utf-8')
-  known.set(whole, made)
-  return made
+  return entityOf(Buffer.from(text), 'application/json; charset=utf-8')
 }

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { SeenRequest } from '../control/server-report.js'
 import type { RequestContext } from '../service.js'
 import type { Limits } from '../service/caller.js'
-import { addToRecord, recordOf } from './request-log/request-record.js'
+import { addToRecord, recordOf } from './request-record.js'
 
 declare module 'fastify' {
   interface FastifyRequest {

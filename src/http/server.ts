@@ -13,8 +13,8 @@ import { answerBrokenRequest, nothingHere, sendError, wrongMediaType } from './e
 import type { SendProblemPage } from './error-answers.js'
 import { addReference } from './openapi-route.js'
 import { limitHeaders, contextOf } from './request-context.js'
-import { RequestLog } from './request-log/request-log.js'
-import type { OnRequest } from './request-log/request-log.js'
+import { RequestLog } from './request-log.js'
+import type { OnRequest } from './request-log.js'
 import { addRoutes } from './routes.js'
 import type { RouteParts } from './routes.js'
 
@@ -29,8 +29,8 @@ export interface ServerParts extends RouteParts {
   readonly corsOrigins: readonly string[]
   /** Every answer then closes its connection: an open one would delay the stop. */
   readonly isStopping: () => boolean
-  /** Other doors on the same listener. */
-  readonly doors: readonly Door[]
+  /** Add the routes of other doors to the same listener. */
+  readonly doors: readonly AddRoutes[]
   /** The address of the service that users see; that of each request if omitted or null. */
   readonly publicUrl?: string | null
   /** Shows a mistake to a browser; false leaves the answer to this server. */
@@ -47,13 +47,13 @@ declare module 'fastify' {
 }
 
 /** What a door needs from HTTP; the body is read once the caller is admitted. */
-interface HttpParts {
+export interface HttpParts {
   readonly contextOf: typeof contextOf
   readonly readBody: typeof readBody
 }
 
-/** Adds routes. */
-export type Door = (app: FastifyInstance, http: HttpParts) => void
+/** Adds the routes of a door. */
+export type AddRoutes = (app: FastifyInstance, http: HttpParts) => void
 
 const headerBytesMax = 32 * 1024
 const connectionsMax = 10_000

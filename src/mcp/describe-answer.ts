@@ -133,14 +133,14 @@ function withoutNulls<T extends Pick<ColumnGuide, 'unit' | 'description'>>({
   }
 }
 
-interface Answer {
+interface ShortenedGuide {
   readonly columns: readonly object[]
   readonly sample_rows: object
   readonly hint?: string
 }
 
 /** The whole answer, or one without as many fields as necessary, and with a hint. */
-function shortened(answer: Answer): Answer {
+function shortened(answer: ShortenedGuide): ShortenedGuide {
   for (let count = 0; count < droppable.length; count++) {
     const shorter = count === 0 ? answer : without(answer, droppable.slice(0, count))
     if (exactJsonText(shorter).length <= lettersMax) return shorter
@@ -148,7 +148,7 @@ function shortened(answer: Answer): Answer {
   return without(answer, droppable)
 }
 
-function without(answer: Answer, left: readonly string[]) {
+function without(answer: ShortenedGuide, left: readonly string[]) {
   return {
     ...answer,
     columns: answer.columns.map((column) =>

@@ -1,3 +1,4 @@
+import { parsedJson } from '../text.js'
 import { setImmediate } from 'node:timers/promises'
 import type { Server } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
@@ -17,7 +18,8 @@ interface SignInPaths {
   readonly register: string
 }
 
-interface McpParts {
+/** What the routes of MCP need. */
+export interface McpParts {
   readonly signInPaths: SignInPaths
   readonly service: Service
   /** Makes the server for one request; `logFault` takes faults that the operator must fix. */
@@ -93,7 +95,7 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
       const admitted = await service.admitMessage(context)
       const body = decode(await readBody(request, reply))
       requireBounded(body, 'The body')
-      const content = parse(body)
+      const content = parsedJson(body)
       if (body.length > lettersAtOnce) await setImmediate()
       context.observe?.({ kind: 'tool', name: shownName(content) })
       const caller = await service.spend(admitted, isCounted(content) ? 'request' : 'free request')
@@ -158,13 +160,5 @@ function decode(body: Buffer): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(body)
   } catch {
     throw badRequest('The body is not UTF-8.')
-  }
-}
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
   }
 }

@@ -4,7 +4,7 @@ import { operatorNames } from '../columns/operators.js'
 import { questionFields } from '../query/parse-json.js'
 import { groupsLimit, groupsMax, measuresMax } from '../query/summary/raw-summary.js'
 import { summaryFields } from '../query/summary/parse-summary.js'
-import { topFields } from '../query/top/parse-top.js'
+import { topFields } from '../query/parse-top.js'
 import {
   DatasetSummarySchema,
   columnHead,

@@ -23,12 +23,26 @@ export interface PageContext {
   readonly languageLink: (language: Language) => string
 }
 
+/** What all pages of a server are made with. */
+export interface Site {
+  readonly assets: Assets
+  /** The public address; null = the address of the request. */
+  readonly publicUrl: string | null
+  /** Counts a request without a token against its address. @throws rate_limit_exceeded */
+  readonly admitVisitor: (address: string) => void
+}
+
+/**
+ * Counts a visitor's request for a page, and returns the context of the page.
+ * @throws rate_limit_exceeded
+ */
+export function visit(site: Site, request: FastifyRequest): PageContext {
+  site.admitVisitor(request.ip)
+  return pageContextOf(site, request)
+}
+
 /** The context of a requested page. Without a public address, the request's own address is used. */
-export function pageContextOf(
-  request: FastifyRequest,
-  assets: Assets,
-  publicUrl: string | null,
-): PageContext {
+export function pageContextOf({ assets, publicUrl }: Site, request: FastifyRequest): PageContext {
   const [path = '', query] = request.url.split('?', 2)
   const chosen = new URLSearchParams(query).get('lang')
   const language = languageOf(chosen, request.headers['accept-language'])

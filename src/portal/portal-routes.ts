@@ -4,25 +4,20 @@ import { errorStatus } from '../errors.js'
 import type { ServiceError } from '../errors.js'
 import { curlCommand } from '../service/client-texts.js'
 import type { ShownDataset, Showcase } from '../service/showcase.js'
-import type { Assets } from './assets.js'
 import { datasetPage } from './dataset-page.js'
 import type { Trial } from './dataset-page.js'
 import { homePage } from './home-page.js'
 import type { FindPlanWay } from './plans.js'
 import { missingPage, problemPage } from './problem-pages.js'
-import { pageContextOf } from './page-context.js'
-import type { PageContext } from './page-context.js'
+import { pageContextOf, visit } from './page-context.js'
+import type { PageContext, Site } from './page-context.js'
 import { referencePage } from './reference-page.js'
 import { noStore, reading, sendPage } from './send-page.js'
 
 export interface PortalParts {
-  readonly assets: Assets
-  /** The public address; null = the address of the request. */
-  readonly publicUrl: string | null
+  readonly site: Site
   readonly planWay: FindPlanWay
   readonly showcase: (language: Language) => Showcase
-  /** Counts a request without a token against its address. @throws rate_limit_exceeded */
-  readonly admitVisitor: (address: string) => void
   /** The path and query of a first question that the demo token can ask. */
   readonly firstPath: (dataset: string) => string
 }
@@ -41,8 +36,7 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
       method: reading,
       url,
       handler: (request, reply) => {
-        parts.admitVisitor(request.ip)
-        const context = pageContextOf(request, parts.assets, parts.publicUrl)
+        const context = visit(parts.site, request)
         const page = make(context, request)
         return page === null ? reply.callNotFound() : sendPage(request, reply, context, page)
       },
@@ -67,12 +61,12 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
     const { dataset } = params as DatasetParams
     return referencePage(context, dataset, parts.showcase(context.language))
   })
-  addAssets(app, parts)
+  addAssets(app, parts.site)
 }
 
 /** Shows an error to a browser. Returns false if the request does not ask for a page. */
 export function sendProblemPage(
-  { assets, publicUrl, admitVisitor }: Pick<PortalParts, 'assets' | 'publicUrl' | 'admitVisitor'>,
+  site: Site,
   error: ServiceError,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -81,14 +75,14 @@ export function sendProblemPage(
     request.headers.accept?.includes('text/html') === true && !/^\/(v1|mcp)\b/.test(request.url)
   if (!wantsPage) return false
   // A route that found a mistake has counted the visit.
-  if (request.is404 && error.code === 'not_found') admitVisitor(request.ip)
-  const context = pageContextOf(request, assets, publicUrl)
+  if (request.is404 && error.code === 'not_found') site.admitVisitor(request.ip)
+  const context = pageContextOf(site, request)
   const page = error.code === 'not_found' ? missingPage(context) : problemPage(context, error)
   sendPage(request, reply.code(errorStatus[error.code]), context, page, noStore)
   return true
 }
 
-function addAssets(app: FastifyInstance, { assets, admitVisitor }: PortalParts): void {
+function addAssets(app: FastifyInstance, { assets, admitVisitor }: Site): void {
   for (const asset of [
     assets.script,
     assets.style,

@@ -1,6 +1,6 @@
 import { correctable } from '../columns/correction.js'
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ServiceError } from '../errors.js'
+import { isSignature, signatureOf } from '../signature.js'
 import type { FilePosition, KeyPosition, Position } from './question.js'
 
 /** The scope of a cursor: another dataset, version, filter or subscription refuses the cursor. */
@@ -94,27 +94,22 @@ function positionOf(key: Uint8Array, scope: CursorScope, bytes: Buffer): Buffer 
   const signed = bytes.subarray(-signatureBytes)
   const plain = encrypted(key, signed, bytes.subarray(headBytes, -signatureBytes))
   const expected = signature(key, scope, bytes.subarray(0, headBytes), plain)
-  return timingSafeEqual(signed, expected) ? plain : null
+  return isSignature(signed, expected) ? plain : null
 }
 
 function signature(key: Uint8Array, scope: CursorScope, head: Buffer, plain: Buffer): Buffer {
   const { dataset, version, principal, filters } = scope
-  return createHmac('sha256', key)
-    .update(head)
-    .update(plain)
-    .update(JSON.stringify([dataset, version, principal, filters]))
-    .digest()
-    .subarray(0, signatureBytes)
+  const bound = JSON.stringify([dataset, version, principal, filters])
+  return signatureOf(key, head, plain, bound).subarray(0, signatureBytes)
 }
 
 /** Encrypts and decrypts. */
 function encrypted(key: Uint8Array, signed: Buffer, position: Buffer): Buffer {
   const blocks: Buffer[] = []
   for (let index = 0; index * streamBlockBytes < position.length; index++) {
-    const stream = createHmac('sha256', key).update(Buffer.of(streamFormat)).update(signed)
     // The first block has no number: a position in files needs no other.
-    if (index > 0) stream.update(String(index))
-    blocks.push(stream.digest())
+    const number = index > 0 ? String(index) : ''
+    blocks.push(signatureOf(key, Buffer.of(streamFormat), signed, number))
   }
   const stream = Buffer.concat(blocks)
   return Buffer.from(position.map((byte, index) => byte ^ (stream[index] ?? 0)))

@@ -4,7 +4,6 @@ import { setImmediate } from 'node:timers/promises'
 import { accessAt } from '../access/access.js'
 import type { Access } from '../access/access.js'
 import { columnOperators } from '../columns/column.js'
-import { canContinue } from '../versions/choose-files.js'
 import { checkFormat, checkLimit, findColumn, selectColumns } from './check-parts.js'
 import { badCursor, cursorVersion, readCursor, writeCursor } from './cursor.js'
 import type { CursorScope } from './cursor.js'
@@ -94,8 +93,8 @@ function askedOf(
   const asked = filters.flatMap(({ predicates }) => predicates)
   const predicates = [...access.predicates, ...asked]
   const after = raw.cursor === null ? null : readCursor(cursorKey, scope, raw.cursor)
-  const file = after && 'file' in after ? after.file : null
-  if (after && !canContinue(access.version, predicates, file)) throw badCursor()
+  const isBeyond = after && 'file' in after && after.file >= access.version.files.length
+  if (isBeyond) throw badCursor()
   if (after === null && filters.length === 0) requireSomeFilter(access)
   const format = checkFormat(access, raw.format)
   return {

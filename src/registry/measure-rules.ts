@@ -1,7 +1,7 @@
 import { parseOperand } from '../columns/call-text.js'
 import { aggregateNames, findAggregate, meantFunction } from '../columns/functions.js'
 import { didYouMean } from '../text.js'
-import { recordOf } from './shape.js'
+import { problemAt, recordOf } from './shape.js'
 import type { ShapeProblem } from './shape.js'
 
 const measureName = /^[a-z][a-z0-9_]{0,63}$/
@@ -17,10 +17,10 @@ export function measureProblems(
     const place = [...path, name]
     if (!measureName.test(name)) {
       const message = 'a measure name must be 1 to 64 of a-z, 0-9 and "_", a letter first.'
-      return [problem(place, message)]
+      return [problemAt(place, message)]
     }
     if (findAggregate(name)) {
-      return [problem(place, 'the name is that of a function; choose another.')]
+      return [problemAt(place, 'the name is that of a function; choose another.')]
     }
     if (typeof measure !== 'object' || measure === null || Array.isArray(measure)) return []
     return functionProblems(functionEntries(measure), place)
@@ -34,27 +34,26 @@ function functionProblems(
   const unknown = entries.filter(([key]) => !findAggregate(key))
   if (unknown.length > 0) return unknown.map(([key]) => unknownKey(key, [...path, key]))
   const [first, second] = entries
-  if (!first) return [problem(path, 'names no function. Example: {ratio: 2400/2110}')]
+  if (!first) return [problemAt(path, 'names no function. Example: {ratio: 2400/2110}')]
   if (second) {
-    return [problem([...path, second[0]], `${first[0]} is there already: name one function.`)]
+    return [problemAt([...path, second[0]], `${first[0]} is there already: name one function.`)]
   }
   const [key, operand] = first
   if (typeof operand === 'string' && parseOperand(operand)) return []
   const hint = typeof operand === 'number' ? ` Write '${operand}' in quotes.` : ''
   const message = `must be a column name, or two with a slash as in 2400/2110.${hint}`
-  return [problem([...path, key], message)]
+  return [problemAt([...path, key], message)]
 }
 
 function unknownKey(key: string, path: readonly string[]): ShapeProblem {
   const meant = meantFunction(key, keys)
-  return problem(path, `unknown function.${meant === undefined ? '' : didYouMean(meant, [meant])}`)
+  return problemAt(
+    path,
+    `unknown function.${meant === undefined ? '' : didYouMean(meant, [meant])}`,
+  )
 }
 
 /** The functions of a measure with their columns, as they are written. */
 export function functionEntries(measure: unknown): readonly (readonly [string, unknown])[] {
   return Object.entries(recordOf(measure)).filter(([key]) => !describingKeys.includes(key))
-}
-
-function problem(path: readonly string[], message: string): ShapeProblem {
-  return { path, name: path.join('.'), message }
 }

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import type { Static } from 'typebox'
 import { didYouMean, quoted } from '../text.js'
-import { recordOf } from './shape.js'
+import { problemAt, recordOf } from './shape.js'
 import type { ShapeProblem } from './shape.js'
 
 const promptsMax = 50
@@ -90,7 +90,7 @@ function repeatedNames(
   return names.flatMap((each, index) => {
     if (typeof each !== 'string' || names.indexOf(each) === index) return []
     const message = `an earlier ${noun} has the name ${quoted(each)}: give each its own.`
-    return [problem([...path, String(index), 'name'], message)]
+    return [problemAt([...path, String(index), 'name'], message)]
   })
 }
 
@@ -103,7 +103,7 @@ function unknownDatasets(
   return wanted.flatMap((dataset: unknown, index) => {
     if (typeof dataset !== 'string' || known.includes(dataset)) return []
     const message = `there is no dataset ${quoted(dataset)}.${didYouMean(dataset, known)}`
-    return [problem([...path, String(index)], message)]
+    return [problemAt([...path, String(index)], message)]
   })
 }
 
@@ -115,13 +115,13 @@ function argumentProblems(prompt: Fields, path: readonly string[]): readonly Sha
   const unknown = used.filter((each) => !names.includes(each))
   return [
     ...unknown.map((each) =>
-      problem([...path, 'text'], `{${each}} is not an argument.${didYouMean(each, names)}`),
+      problemAt([...path, 'text'], `{${each}} is not an argument.${didYouMean(each, names)}`),
     ),
     ...repeatedNames(args, [...path, 'arguments'], 'argument'),
     ...args.flatMap((argument, index) => {
       const place = [...path, 'arguments', String(index)]
       const isUsed = used.includes(String(argument['name']))
-      const unused = problem(place, `the text does not use {${String(argument['name'])}}.`)
+      const unused = problemAt(place, `the text does not use {${String(argument['name'])}}.`)
       return [...(isUsed ? [] : [unused]), ...patternProblems(argument['pattern'], place)]
     }),
   ]
@@ -139,15 +139,11 @@ function patternProblems(pattern: unknown, path: readonly string[]): readonly Sh
     return []
   } catch (cause) {
     const { message } = cause as SyntaxError
-    return [problem([...path, 'pattern'], `is not a regular expression (${message}).`)]
+    return [problemAt([...path, 'pattern'], `is not a regular expression (${message}).`)]
   }
 }
 
 /** The pattern of an argument, which must match the whole value. */
 export function argumentPattern(pattern: string): RegExp {
   return new RegExp(`^(?:${pattern})$`, 'u')
-}
-
-function problem(path: readonly string[], message: string): ShapeProblem {
-  return { path, name: path.join('.'), message }
 }

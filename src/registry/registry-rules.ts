@@ -1,5 +1,5 @@
 import { measureProblems } from './measure-rules.js'
-import { recordOf } from './shape.js'
+import { problemAt, recordOf } from './shape.js'
 import type { ShapeProblem } from './shape.js'
 
 const datasetName = /^[a-z0-9_]{1,64}$/
@@ -37,9 +37,11 @@ export function ruleProblems(content: unknown): readonly ShapeProblem[] {
 }
 
 function datasetNameProblems(name: string, path: readonly string[]): readonly ShapeProblem[] {
-  if (name === reservedDatasetName) return [problem(path, 'the name is reserved; choose another.')]
+  if (name === reservedDatasetName) {
+    return [problemAt(path, 'the name is reserved; choose another.')]
+  }
   if (datasetName.test(name)) return []
-  return [problem(path, 'a dataset name must be 1 to 64 characters of a-z, 0-9 and "_".')]
+  return [problemAt(path, 'a dataset name must be 1 to 64 characters of a-z, 0-9 and "_".')]
 }
 
 function isRecord(value: unknown): boolean {
@@ -52,15 +54,13 @@ function sourceProblems(
   path: readonly string[],
 ): readonly ShapeProblem[] {
   const { files, engine, table, key, pack, columns } = entry
-  const missing = (name: string, message: string) => [
-    { path, name: [...path, name].join('.'), message },
-  ]
+  const missing = (key: string, message: string) => [problemAt(path, message, key)]
   if (engine === undefined && table === undefined) {
     return files === undefined ? missing('files', 'is missing.') : []
   }
   if (engine === undefined) return missing('engine', 'is missing: add "engine: {trino: URL}".')
   if (table === undefined) return missing('table', 'is missing: add "table: catalog.schema.table".')
-  if (files !== undefined) return [problem([...path, 'files'], 'is for files; there is a table.')]
+  if (files !== undefined) return [problemAt([...path, 'files'], 'is for files; there is a table.')]
   const searched = Object.entries(recordOf(columns)).filter(
     ([, column]) => recordOf(column)['search'] === true,
   )
@@ -69,10 +69,10 @@ function sourceProblems(
       ? missing('key', 'is missing: list the columns that are unique together; they order rows.')
       : []),
     ...(pack === 'auto'
-      ? [problem([...path, 'pack'], 'is for files; a table is not packed.')]
+      ? [problemAt([...path, 'pack'], 'is for files; a table is not packed.')]
       : []),
     ...searched.map(([column]) =>
-      problem([...path, 'columns', column, 'search'], 'is for files; remove it.'),
+      problemAt([...path, 'columns', column, 'search'], 'is for files; remove it.'),
     ),
   ]
 }
@@ -84,7 +84,7 @@ function limitProblems(
   const { default: usual, max } = limit
   if (typeof usual !== 'number' || typeof max !== 'number' || usual <= max) return []
   return [
-    problem([...path, 'limit', 'default'], `must be at most limit.max (${max}), got ${usual}.`),
+    problemAt([...path, 'limit', 'default'], `must be at most limit.max (${max}), got ${usual}.`),
   ]
 }
 
@@ -97,11 +97,11 @@ function levelProblems(
   return entries.flatMap(([name, length], index) => {
     if (!levelName.test(name)) {
       const message = 'a level name must be 1 to 32 of a-z, 0-9 and "_", a letter first.'
-      return [problem([...path, name], message)]
+      return [problemAt([...path, name], message)]
     }
     const first = lengths.indexOf(length)
     if (first === index) return []
-    return [problem([...path, name], `${entries[first]?.[0]} has the same length; keep one.`)]
+    return [problemAt([...path, name], `${entries[first]?.[0]} has the same length; keep one.`)]
   })
 }
 
@@ -113,11 +113,13 @@ function planProblems(
 ): readonly ShapeProblem[] {
   const problems: ShapeProblem[] = []
   if (!planName.test(name)) {
-    problems.push(problem(path, 'a plan name must be 1 to 32 characters of a-z, 0-9, "_" and "-".'))
+    problems.push(
+      problemAt(path, 'a plan name must be 1 to 32 characters of a-z, 0-9, "_" and "-".'),
+    )
   }
   if (lacksHistory && typeof plan['history'] === 'number') {
     problems.push(
-      problem(
+      problemAt(
         [...path, 'history'],
         'needs a history column: add "history: <column>" to the dataset.',
       ),
@@ -125,7 +127,7 @@ function planProblems(
   }
   if (!lacksHistory && plan['history'] === undefined) {
     const message = 'is missing: the number of latest years that the plan sees, or "all".'
-    problems.push({ path, name: [...path, 'history'].join('.'), message })
+    problems.push(problemAt(path, message, 'history'))
   }
   return problems
 }
@@ -138,10 +140,6 @@ export function ruleWarnings(content: unknown): readonly ShapeProblem[] {
     const message =
       'no token sees this subset: add "demo: {token: das_demo_…}" to the registry, beside datasets'
     const path = ['datasets', name, 'demo']
-    return recordOf(dataset)['demo'] === undefined ? [] : [problem(path, message)]
+    return recordOf(dataset)['demo'] === undefined ? [] : [problemAt(path, message)]
   })
-}
-
-function problem(path: readonly string[], message: string): ShapeProblem {
-  return { path, name: path.join('.'), message }
 }

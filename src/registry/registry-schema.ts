@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import { prefixLengthMax } from '../columns/codes.js'
 import { parseDate } from '../columns/values.js'
 import { PromptsSchema } from './prompt-schema.js'
-import { ShopSchema } from './shop/shop-schema.js'
+import { ShopSchema } from './shop-schema.js'
 
 /** The shape of registry.yaml. A `description` completes "must be …" in error messages. */
 const text = Type.String({ minLength: 1, description: 'a text' })
@@ -168,6 +168,7 @@ export const DatasetEntrySchema = Type.Object(
       }),
     ),
     key: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
+    lookups: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
     history: Type.Optional(text),
     first_columns: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
     limit: Type.Optional(LimitSchema),

@@ -9,8 +9,8 @@ import { RegistrySchema } from './registry-schema.js'
 import type { DatasetEntry, RegistryFile } from './registry-schema.js'
 import { shapeProblems } from './shape.js'
 import type { ShapeProblem } from './shape.js'
-import { shopProblems, shopSettings } from './shop/shop-schema.js'
-import type { ShopSettings } from './shop/shop-schema.js'
+import { shopProblems, shopSettings } from './shop-schema.js'
+import type { ShopSettings } from './shop-schema.js'
 
 /** The limits and the price of a month of access. */
 export interface Plan {

@@ -12,6 +12,11 @@ export interface ShapeProblem {
   readonly message: string
 }
 
+/** A problem that a rule beside the schema finds; `key` is missing in the part at `path`. */
+export function problemAt(path: readonly string[], message: string, key?: string): ShapeProblem {
+  return { path, name: [...path, ...(key === undefined ? [] : [key])].join('.'), message }
+}
+
 interface SchemaNode {
   readonly description?: string
   readonly properties?: Readonly<Record<string, SchemaNode>>

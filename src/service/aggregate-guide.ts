@@ -4,7 +4,7 @@ import type { Column } from '../columns/column.js'
 import { columnAggregates, columnGroups, isGroupable } from '../columns/functions.js'
 import { prefixText } from '../query/summary/read-groups.js'
 import type { AggregateFacts } from './aggregate-facts.js'
-import type { ColumnStatistics } from './facts/column-statistics.js'
+import type { ColumnStatistics } from './column-statistics.js'
 
 export interface AggregateGuide extends AggregateFacts {
   /** A request that is right for this access; it is not run for the guide. */

@@ -11,7 +11,7 @@ import type { ReadOptions, TurnTimes } from '../engine/engine.js'
 import type { ErrorCode } from '../errors.js'
 import type { ResolvedQuestion } from '../query/resolve-question.js'
 import type { ResolvedSummary } from '../query/summary/resolve-summary.js'
-import type { ResolvedTop } from '../query/top/resolve-top.js'
+import type { ResolvedTop } from '../query/resolve-top.js'
 
 /** One request in the service's form, from REST or MCP. */
 export interface RequestContext {

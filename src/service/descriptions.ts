@@ -5,9 +5,9 @@ import type { Column } from '../columns/column.js'
 import type { Operator } from '../columns/operators.js'
 import { firstColumns } from '../catalog/first-columns.js'
 import { encodeForUrl, encodeList } from '../query/write-url.js'
+import { Cache } from '../cache.js'
 import type { Engine, ReadOptions } from '../engine/engine.js'
 import { isoTime } from '../text.js'
-import { AccessCache } from './access-cache.js'
 import { scopeOf } from '../access/scope.js'
 import { historyText } from '../columns/history-value.js'
 import { aggregateFacts, codeGuide } from './aggregate-facts.js'
@@ -67,15 +67,20 @@ const exampleColumns = 4
 /** For all datasets: about a hundred bytes for each plan. */
 const cachedLettersMax = 8 * 1024 ** 2
 
+/** Equal for accesses to the same rows: the same version, window and subset. */
+export function rowsKey({ dataset, version, key }: Access): string {
+  return `${dataset.name} ${version.id} ${key}`
+}
+
 /**
  * Describes datasets for one access: row counts and examples come from the caller's own window and
  * subset. They are cached until the version or the window changes.
  */
 export class Descriptions {
   readonly #engine: Engine
-  readonly #facts = new AccessCache<SeenRows>(
+  readonly #facts = new Cache<SeenRows>(
     cachedLettersMax,
-    ({ sample }) => JSON.stringify([...sample]).length,
+    ({ sample }, key) => key.length + JSON.stringify([...sample]).length,
   )
 
   constructor(engine: Engine) {
@@ -111,7 +116,7 @@ export class Descriptions {
   }
 
   #factsOf(access: Access, options: ReadOptions): Promise<SeenRows> {
-    return this.#facts.get(access, async () => ({
+    return this.#facts.get(rowsKey(access), async () => ({
       rows: await this.#engine.count(access.version, access.predicates, options),
       asOf: await this.#newest(access, options),
       sample: await this.#readSample(access, options),

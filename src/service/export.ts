@@ -64,11 +64,13 @@ export class OpenExports {
 
   /** Returns a function that releases the place; it may be called more than once. */
   #enter(client: string): () => void {
-    const own = this.#open.get(client) ?? 0
-    if (own >= exportsOfClientMax) throw tooMany(`${own} of your exports are open already.`)
+    const openOfClient = this.#open.get(client) ?? 0
+    if (openOfClient >= exportsOfClientMax) {
+      throw tooMany(`${openOfClient} of your exports are open already.`)
+    }
     const all = [...this.#open.values()].reduce((sum, each) => sum + each, 0)
     if (all >= exportsMax) throw tooMany('Too many exports are open.')
-    this.#open.set(client, own + 1)
+    this.#open.set(client, openOfClient + 1)
     let isOpen = true
     return () => {
       if (!isOpen) return

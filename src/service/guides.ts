@@ -1,5 +1,7 @@
 import { possibleAccesses } from '../access/access.js'
 import type { Access } from '../access/access.js'
+import { Cache } from '../cache.js'
+import type { CacheUse } from '../cache.js'
 import type { Catalog } from '../catalog.js'
 import type { Clock } from '../clock.js'
 import { firstColumns } from '../catalog/first-columns.js'
@@ -10,14 +12,12 @@ import { ServiceError } from '../errors.js'
 import { keepingDigits, parseKeepingDigits } from '../query/exact-json.js'
 import { usableMeasures } from '../query/summary/read-measures.js'
 import { textsOf } from '../row-texts.js'
-import { AccessCache } from './access-cache.js'
 import { aggregateGuide } from './aggregate-guide.js'
 import type { AggregateGuide } from './aggregate-guide.js'
-import { columnStatistics } from './facts/column-statistics.js'
-import type { ColumnStatistics, DatasetStatistics } from './facts/column-statistics.js'
-import { fastColumns } from './descriptions.js'
+import { columnStatistics } from './column-statistics.js'
+import type { ColumnStatistics, DatasetStatistics } from './column-statistics.js'
+import { fastColumns, rowsKey } from './descriptions.js'
 import type { ColumnDescription, DatasetDescription, Descriptions } from './descriptions.js'
-import type { CacheUse } from './paid/kept-answers.js'
 import { exampleCalls, operatorExamples } from './examples.js'
 import type { ExampleCall, OperatorExample, SampleRow } from './examples.js'
 
@@ -89,9 +89,9 @@ export class Guides {
   readonly #engine: Engine
   readonly #clock: Clock
   readonly #descriptions: Descriptions
-  readonly #facts = new AccessCache<RowFacts>(
+  readonly #facts = new Cache<RowFacts>(
     cachedLettersMax,
-    (facts) => JSON.stringify(facts).length,
+    (facts, key) => key.length + JSON.stringify(facts).length,
   )
 
   constructor(engine: Engine, descriptions: Descriptions, clock: Clock) {
@@ -113,7 +113,7 @@ export class Guides {
     const description = await this.#descriptions.description(access, options)
     const { columns, examples: _, aggregates, ...head } = description
     const found = await this.#facts.get(
-      access,
+      rowsKey(access),
       () => this.#read(access, head.rows, options, patienceMs),
       ({ profiled_rows: rows }) => rows !== null,
     )
@@ -149,7 +149,7 @@ export class Guides {
     report: (failure: GuideFailure) => void,
   ): Promise<boolean> {
     const accesses = possibleAccesses(catalog)
-    this.#facts.retain(accesses)
+    this.#facts.retain(accesses.map(rowsKey))
     for (const access of accesses) {
       if (this.#facts.isFull) return false
       try {

@@ -6,7 +6,7 @@ import type { PageFormat } from '../query/page-format.js'
 import type { RawQuestion } from '../query/raw-question.js'
 import type { ResolvedQuestion } from '../query/resolve-question.js'
 import type { RawSummary } from '../query/summary/raw-summary.js'
-import type { RawTop } from '../query/top/parse-top.js'
+import type { RawTop } from '../query/parse-top.js'
 import type { Version } from '../versions/version.js'
 import type { EmptyReason } from './empty-answer.js'
 

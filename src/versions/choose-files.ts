@@ -1,6 +1,6 @@
 import type { Value } from '../columns/filter-value.js'
 import type { Predicate } from '../columns/predicate.js'
-import type { Bounds, DataFile, Version } from './version.js'
+import type { Bounds, DataFile } from './version.js'
 
 /** The files that may hold a row for every predicate, as indexes. */
 export function filesThatMayHold(
@@ -15,23 +15,6 @@ export function filesThatMayHold(
     if (file && file.rows > 0 && tests.every((mayHold) => mayHold(file))) chosen.push(index)
   }
   return chosen
-}
-
-/**
- * Whether a walk can go on after a row of this file, by its index in the version; null for a row of
- * a table.
- */
-export function canContinue(
-  version: Pick<Version, 'files' | 'dropped' | 'table'>,
-  predicates: readonly Predicate[],
-  file: number | null,
-): boolean {
-  const { files, dropped, table } = version
-  if (file === null || table) return file === null && table !== undefined
-  if (file < files.length) return true
-  const others = dropped.filter((_, index) => files.length + index !== file)
-  const isOnly = filesThatMayHold(others, predicates).length === 0
-  return isOnly && dropped[file - files.length]?.keepsOrder === true
 }
 
 /** From `first` up to but not including `end`. */

@@ -57,7 +57,7 @@ function replacedFiles(
   served: Version,
   next: Version,
 ): readonly (readonly [before: DataFile, after: DataFile])[] {
-  const [before, after] = [droppedFiles(served), droppedFiles(next)]
+  const [before, after] = [filesOf(served), filesOf(next)]
   const places = new Map(after.map((file) => [file.below, file]))
   const pairs = before.flatMap((file) => {
     const twin = places.get(file.below)
@@ -67,25 +67,24 @@ function replacedFiles(
   return pairs.filter(([old, now]) => old.hash === null || old.hash !== now.hash)
 }
 
-/** Whether two versions were made from files of the same content, in any form. */
+/** Whether two versions have files of the same content. */
 export function haveSameRows(served: Version, next: Version): boolean {
   return served.rows > 0 && contentOf(served) === contentOf(next)
 }
 
-/** Equal for versions of the same files, in any form, with the same key and history. */
+/** Equal for versions of the same files with the same key and history. */
 export function rowsIdentity(version: Version): string {
   const columns = [...version.key, version.history].map((column) => column?.source)
   return JSON.stringify([contentOf(version), columns])
 }
 
 function contentOf(version: Version): string {
-  return JSON.stringify(droppedFiles(version).map(({ hash, below }) => [hash, below]))
+  return JSON.stringify(filesOf(version).map(({ hash, below }) => [hash, below]))
 }
 
-/** The files as they were dropped. */
-export function droppedFiles({ files, dropped, table }: Version): readonly DataFile[] {
-  if (table) return []
-  return dropped.length > 0 ? dropped : files
+/** The files of a version; none of a table. */
+export function filesOf({ files, table }: Version): readonly DataFile[] {
+  return table ? [] : files
 }
 
 /**

@@ -19,8 +19,8 @@ export interface InspectProgress {
 
 /** What the engine found in the files of a version, as plain data. */
 export interface Inspection {
-  /** In the order of the version's files. */
-  readonly footers: readonly FileFooter[]
+  /** Of all files. */
+  readonly rowGroups: number
   /** In the order of the version's columns. */
   readonly columns: readonly InspectedColumn[]
   /** Null if keys were not counted. */
@@ -28,15 +28,6 @@ export interface Inspection {
   /** Rows of the subset; null if not counted. */
   readonly subsetRows: number | null
   readonly damages: readonly Damage[]
-}
-
-/** A file's layout, by its footer. */
-export interface FileFooter {
-  readonly rowGroups: number
-  /** Row groups that begin below the end of the one before, in the first key column. */
-  readonly unsortedRowGroups: number
-  /** Row groups with values, but no bounds, of the first key column. */
-  readonly silentRowGroups: number
 }
 
 export interface InspectedColumn {

@@ -1,7 +1,7 @@
 import { historyText, isAhead, newestPossible, yearOf } from '../columns/history-value.js'
 import type { Column } from '../columns/column.js'
 import { listed, many, quoted } from '../text.js'
-import { droppedFiles } from './compare-versions.js'
+import { filesOf } from './compare-versions.js'
 import type { RowFacts } from './count-rows.js'
 import type { ColumnMark } from './opener.js'
 import type { DataFile, Version } from './version.js'
@@ -30,7 +30,7 @@ export function versionWarnings(
 
 /** A file without rows does not count, because it serves no row. */
 function missingColumns(version: Version): readonly VersionWarning[] {
-  const files = droppedFiles(version).filter(({ rows }) => rows > 0)
+  const files = filesOf(version).filter(({ rows }) => rows > 0)
   const layouts = new Map<string, { readonly first: DataFile; count: number }>()
   for (const file of files) {
     const known = layouts.get(file.layout)
@@ -134,7 +134,7 @@ const marked = {
 } as const
 
 function markWarnings(version: Version): readonly VersionWarning[] {
-  const files = new Map(droppedFiles(version).map((file) => [file.layout, file]))
+  const files = new Map(filesOf(version).map((file) => [file.layout, file]))
   return Object.entries(marked).flatMap(([mark, { code, text }]): VersionWarning[] => {
     const found = version.columns.filter(({ hidden, source }) => {
       const isMarked = ({ marks }: DataFile) => marks.get(source)?.includes(mark as ColumnMark)

@@ -26,6 +26,8 @@ export interface StoredFile {
 
 /** One immutable Parquet file of a version. */
 export interface DataFile extends StoredFile {
+  /** SHA-256 of the source file, in hexadecimal digits. */
+  readonly contentHash: string
   /** The path below the fixed part of its pattern: the same in each delivery of the file. */
   readonly below: string
   readonly rows: number
@@ -37,24 +39,22 @@ export interface DataFile extends StoredFile {
   readonly layout: string
   /** The columns in its path; every file of the version has the same ones. */
   readonly partition: Partition
-  /** By shown name, for key, history and path columns; null if every value is empty. */
+  /** By shown name, for key, look-up, history and path columns; null if every value is empty. */
   readonly bounds: ReadonlyMap<string, Bounds | null>
-}
-
-/** A file as it was dropped, of a version that is served from a packed copy. */
-export interface DroppedFile extends DataFile {
-  /** Whether its rows follow one another in the version's order as they do in the file. */
-  readonly keepsOrder: boolean
+  /** The same rows as texts, found by look-up columns; null without this form. */
+  readonly rowCopy: StoredFile | null
+  /** The same rows in small row groups; null without this form. */
+  readonly pages: StoredFile | null
 }
 
 /**
- * The search file of a column of a packed version: each text of the column, folded, with the index
- * of each file that has it.
+ * The search file of a column: each text of the column, folded, with each file that has it and the
+ * range of rows in it.
  */
 export interface SearchFile extends StoredFile {
   /** The column's name in the files. */
   readonly column: string
-  /** Its rows: the pairs of a text and a file. */
+  /** Its rows: the pairs of a text and a range. */
   readonly texts: number
   readonly sizeBytes: number
 }
@@ -68,12 +68,12 @@ export interface Version {
   readonly table?: RemoteTable
   /** They define the stored order; one that stands for the whole of a table. */
   readonly files: readonly DataFile[]
-  /** Of a packed version: the files that it was made from, with the same rows; else empty. */
-  readonly dropped: readonly DroppedFile[]
-  /** Of a packed version: for its searched columns, unless packing is still to write them. */
+  /** For searched columns, where they are made. */
   readonly search: readonly SearchFile[]
   readonly columns: readonly Column[]
   readonly key: readonly Column[]
+  /** The columns that rows are looked up by: the first of the key, and what the registry adds. */
+  readonly lookUps: readonly Column[]
   readonly history: Column | null
   /** The newest value of the history column, in steps of its grid. */
   readonly newestHistory: bigint | undefined
@@ -84,8 +84,13 @@ export interface Version {
 }
 
 /** Every file that an answer may be read from. */
-export function allFiles({ files, dropped, search, table }: Version): readonly StoredFile[] {
-  return table ? [] : [...files, ...search, ...dropped]
+export function allFiles(version: Version): readonly StoredFile[] {
+  return version.table ? [] : [...version.files, ...formFiles(version)]
+}
+
+/** The files of a version's forms. */
+export function formFiles({ files, search }: Version): readonly StoredFile[] {
+  return [...search, ...files.flatMap(({ rowCopy, pages }) => [rowCopy ?? [], pages ?? []].flat())]
 }
 
 /** Whether two versions have the same files, and none was written to in between. */

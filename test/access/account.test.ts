@@ -45,14 +45,17 @@ await t.test('the account says what a token may do and has used', async (t) => {
   t.notMatch(text, /example\.org|das_live|price/)
 })
 
-await t.test('a reissued token says its own end where that is sooner', async (t) => {
-  const world = await startThings(t)
-  const control = openControl(t, world)
-  const { token, subscriptionId } = await world.subscribe(['things:pro'])
-  await reissueToken(control, subscriptionId, { graceMs: 3_600_000, now: () => world.clock.ms })
-  const { body } = await world.get('/v1/account', token)
-  t.equal(body['expires_at'], '2026-11-15T13:00:00Z')
-})
+await t.test(
+  'a reissued token shows its own expiry when it comes before that of the subscription',
+  async (t) => {
+    const world = await startThings(t)
+    const control = openControl(t, world)
+    const { token, subscriptionId } = await world.subscribe(['things:pro'])
+    await reissueToken(control, subscriptionId, { graceMs: 3_600_000, now: () => world.clock.ms })
+    const { body } = await world.get('/v1/account', token)
+    t.equal(body['expires_at'], '2026-11-15T13:00:00Z')
+  },
+)
 
 await t.test('the account says what was used in each of the last twelve months', async (t) => {
   const world = await startThings(t)
@@ -210,7 +213,7 @@ datasets:
   isError(t, await world.get('/v1/odd?key=eq.1', token), 'bad_request', /no column/)
 })
 
-await t.test('examples may stand between the quotes of a shell, whatever a value is', async (t) => {
+await t.test('every example can be quoted in a shell, also for values with quotes', async (t) => {
   const world = await startWorld(t, {
     files: { 'data/odd.parquet': `SELECT 'it''s (a) *b*!' AS "the 'key' (*)"` },
     registry: `
@@ -233,7 +236,7 @@ datasets:
 })
 
 await t.test(
-  'a dataset with neither key nor history has examples that work',
+  'examples of a dataset without key and history column work',
   filesOnly('keyless'),
   async (t) => {
     const plans = 'plans: {p: {rows_per_month: 99, history: all, price_rub: 0}}'

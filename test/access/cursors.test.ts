@@ -7,6 +7,7 @@ import { openControl } from '../support/control.js'
 import { filesOnly } from '../support/tables.js'
 import { demoToken, startThings } from '../support/things.js'
 import { startWorld, writeParquet } from '../support/world.js'
+import { sql } from '../../src/control/store/sql.js'
 import type { World } from '../support/world.js'
 
 const text = /^The cursor is not valid for this request\. Repeat the request that gave it/
@@ -17,7 +18,7 @@ async function firstCursor(world: World, token: string, url: string): Promise<st
   return body.next_cursor
 }
 
-await t.test('a walk repeats and misses nothing, whatever its page sizes', async (t) => {
+await t.test('a walk repeats and misses no row, for every page size', async (t) => {
   const world = await startThings(t)
   const { token } = await world.subscribe(['things:pro'])
   for (const sizes of [[1], [2], [3, 1], [4, 1, 7], [15], [14, 1], [1000]]) {
@@ -115,21 +116,19 @@ await t.test(
     })
     const next = await world.get(`/v1/things?limit=2&cursor=${cursor}`, reissued.token)
     t.same(column(next, 'year'), [2022, 2022])
-    await control.run("UPDATE grants SET plan = 'last' WHERE subscription_id = @subscriptionId", {
-      subscriptionId,
-    })
+    await control.run(
+      sql`UPDATE grants SET plan = 'last' WHERE subscription_id = ${subscriptionId}`,
+    )
     const narrowed = await world.get(`/v1/things?limit=1000&cursor=${cursor}`, reissued.token)
     t.same(column(narrowed, 'year'), [2024, 2024, 2024, 2024, 2024])
-    await control.run('DELETE FROM grants WHERE subscription_id = @subscriptionId', {
-      subscriptionId,
-    })
+    await control.run(sql`DELETE FROM grants WHERE subscription_id = ${subscriptionId}`)
     const without = await world.get(`/v1/things?limit=2&cursor=${cursor}`, reissued.token)
     isError(t, without, 'not_found')
   },
 )
 
 await t.test(
-  'a walk goes on over the files that it began with when they are replaced',
+  'a walk continues over its own files after they are replaced',
   filesOnly('replaces'),
   async (t) => {
     const files = (from: number) => ({

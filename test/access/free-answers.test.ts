@@ -200,7 +200,7 @@ function maskedText(text: string, subscriptionId: string): string {
     .replaceAll(/\b[0-9a-f]{16}\b/g, 'version')
 }
 
-await t.test('equal requests have equal free answers, whatever the cells are', async (t) => {
+await t.test('equal requests have equal free answers, for all cell values', async (t) => {
   t.testdir({})
   const twins = [
     ['one', rowsOf(400, "'note'")],

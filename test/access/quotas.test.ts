@@ -3,6 +3,7 @@ import { changeSubscription } from '../../src/control/subscription-changes.js'
 import { column, isError } from '../support/answers.js'
 import { openControl, usageOf } from '../support/control.js'
 import { startThings } from '../support/things.js'
+import { sql } from '../../src/control/store/sql.js'
 import type { Answer, World } from '../support/world.js'
 
 function quota({ headers }: Answer): readonly unknown[] {
@@ -16,7 +17,7 @@ function rows(world: World, token: string, count: number, dataset = 'things'): P
 }
 
 // Guarantee: rows delivered never pass rows charged, and rows charged never pass the quota.
-await t.test('a page that would pass the quota is cut; then nothing more is read', async (t) => {
+await t.test('a page that would exceed the quota is cut; after it no row is read', async (t) => {
   const world = await startThings(t)
   const control = openControl(t, world)
   const { token, subscriptionId } = await world.subscribe(['things:tiny'])
@@ -43,7 +44,7 @@ await t.test('a page that would pass the quota is cut; then nothing more is read
   isError(t, await world.get('/v1/things?x=eq.1', token), 'bad_request', /./, 'checked before')
 })
 
-await t.test('the cursor of a cut page goes on next month, without repeating a row', async (t) => {
+await t.test('the cursor of a cut page continues next month and repeats no row', async (t) => {
   const world = await startThings(t)
   const { token } = await world.subscribe(['things:tiny'], { months: 2 })
   await rows(world, token, 5)
@@ -112,31 +113,34 @@ await t.test('a month turns with the UTC clock, to the millisecond', async (t) =
 })
 
 // Guarantee: setting the clock back reopens nothing.
-await t.test('a clock that steps back into a used month goes on with the newest one', async (t) => {
-  const world = await startThings(t)
-  const control = openControl(t, world)
-  const { token, subscriptionId } = await world.subscribe(['things:tiny'], { months: 3 })
-  await rows(world, token, 7)
-  world.clock.ms = Date.UTC(2026, 11, 1)
-  await rows(world, token, 5)
-  world.clock.ms = Date.UTC(2026, 10, 30)
-  t.same(quota(await rows(world, token, 1)), ['7', '1', 'resource'], "December's count")
-  await rows(world, token, 5)
-  const answer = await rows(world, token, 1)
-  isError(t, answer, 'row_quota_exceeded')
-  const seconds = (Date.UTC(2027, 0, 1) - world.clock.ms) / 1000
-  t.equal(answer.headers['retry-after'], String(seconds), "to December's end")
-  t.equal((await usageOf(control, world, subscriptionId)).total, 7)
-  t.same(
-    await control.all('SELECT period, rows FROM usage WHERE subscription_id = @subscriptionId', {
-      subscriptionId,
-    }),
-    [
-      { period: '2026-11', rows: 7 },
-      { period: '2026-12', rows: 7 },
-    ],
-  )
-})
+await t.test(
+  'after a clock is set back to a used month, rows count in the newest month',
+  async (t) => {
+    const world = await startThings(t)
+    const control = openControl(t, world)
+    const { token, subscriptionId } = await world.subscribe(['things:tiny'], { months: 3 })
+    await rows(world, token, 7)
+    world.clock.ms = Date.UTC(2026, 11, 1)
+    await rows(world, token, 5)
+    world.clock.ms = Date.UTC(2026, 10, 30)
+    t.same(quota(await rows(world, token, 1)), ['7', '1', 'resource'], "December's count")
+    await rows(world, token, 5)
+    const answer = await rows(world, token, 1)
+    isError(t, answer, 'row_quota_exceeded')
+    const seconds = (Date.UTC(2027, 0, 1) - world.clock.ms) / 1000
+    t.equal(answer.headers['retry-after'], String(seconds), "to December's end")
+    t.equal((await usageOf(control, world, subscriptionId)).total, 7)
+    t.same(
+      await control.all(
+        sql`SELECT period, rows FROM usage WHERE subscription_id = ${subscriptionId}`,
+      ),
+      [
+        { period: '2026-11', rows: 7 },
+        { period: '2026-12', rows: 7 },
+      ],
+    )
+  },
+)
 
 await t.test('a change of plan keeps what the month has used', async (t) => {
   const world = await startThings(t)

@@ -86,7 +86,7 @@ await t.test(
 
 // Guarantee: who has no valid token can't try more than 120 a minute from one address.
 await t.test(
-  'requests without a valid token are counted by address, the demo by its own',
+  'requests without a valid token count by address, demo requests by their own limit',
   async (t) => {
     const world = await startRates(t)
     const ask = (remoteAddress: string, token?: string) => () =>
@@ -138,7 +138,7 @@ await t.test('X-Forwarded-For is believed of trusted proxies alone', async (t) =
     t.equal(await forwarded(world, '192.0.2.1', '198.51.100.1'), 4)
     t.equal(await forwarded(world, '192.0.2.1', '198.51.100.2'), 0)
   })
-  await t.test('behind one, the nearest address that is no proxy counts', async (t) => {
+  await t.test('behind a proxy, the nearest address that is not a proxy counts', async (t) => {
     const world = await startRates(t, '10.0.0.0/8')
     t.equal(await forwarded(world, '10.1.2.3', '198.51.100.1'), 4)
     t.equal(await forwarded(world, '10.1.2.3', '198.51.100.2'), 4)

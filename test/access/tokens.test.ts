@@ -5,6 +5,7 @@ import { isError } from '../support/answers.js'
 import { openControl } from '../support/control.js'
 import { demoToken, startThings } from '../support/things.js'
 import type { Answer } from '../support/world.js'
+import { sql } from '../../src/control/store/sql.js'
 import { machineRandom } from '../../src/random.js'
 
 /** Everything of an answer that a client can compare. */
@@ -20,16 +21,15 @@ await t.test('missing, malformed, unknown, revoked, expired, cancelled: one 401'
   const revoked = await world.subscribe(['things:pro'])
   await revokeToken(control, revoked.tokenId, () => world.clock.ms)
   const cancelled = await world.subscribe(['things:pro'])
-  await control.run('UPDATE subscriptions SET cancelled_at = 1 WHERE id = @id', {
-    id: cancelled.subscriptionId,
-  })
+  await control.run(
+    sql`UPDATE subscriptions SET cancelled_at = 1 WHERE id = ${cancelled.subscriptionId}`,
+  )
   const reissued = await world.subscribe(['things:pro'])
   await reissueToken(control, reissued.subscriptionId, { graceMs: 0, now: () => world.clock.ms })
   const expired = await world.subscribe(['things:pro'])
-  await control.run('UPDATE subscriptions SET expires_at = @now WHERE id = @id', {
-    id: expired.subscriptionId,
-    now: world.clock.ms,
-  })
+  await control.run(
+    sql`UPDATE subscriptions SET expires_at = ${world.clock.ms} WHERE id = ${expired.subscriptionId}`,
+  )
   const good = (await world.subscribe(['things:pro'])).token
   const swapped = good.slice(0, -1) + (good.endsWith('A') ? 'B' : 'A')
   const authorizations: Readonly<Record<string, string | undefined>> = {
@@ -129,7 +129,7 @@ await t.test('a token is stored as its hash alone', async (t) => {
   const world = await startThings(t)
   const control = openControl(t, world)
   const { token } = await world.subscribe(['things:pro'])
-  const stored = await control.all<{ hash: Buffer }>('SELECT hint, hash FROM tokens')
+  const stored = await control.all<{ hash: Buffer }>(sql`SELECT hint, hash FROM tokens`)
   const rows = JSON.stringify(stored.map((row) => ({ ...row, hash: row.hash.toString('latin1') })))
   t.notMatch(rows, token.slice(9, 50))
   t.match(rows, `das_live_…${token.slice(-4)}`)

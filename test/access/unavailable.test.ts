@@ -123,7 +123,7 @@ await t.test('the demo token gets 503 for a demo dataset that could not be opene
   })
 })
 
-await t.test('with nothing to serve the service is alive and not ready', async (t) => {
+await t.test('a service without data is alive and not ready', async (t) => {
   const folder = await damagedFolder(t, ['cut', 'missing'])
   await t.test('it says so', async (t) => {
     const world = await startOver(t, folder)
@@ -137,7 +137,7 @@ await t.test('with nothing to serve the service is alive and not ready', async (
 // Guarantee: what breaks while it is served is refused, never half answered.
 await t.test('a file damaged under the running service is 503, without a path', async (t) => {
   const folder = await damagedFolder(t, ['good', 'whole'])
-  await t.test('the other dataset goes on', async (t) => {
+  await t.test('the other dataset is still served', async (t) => {
     const world = await startOver(t, folder)
     const { token } = await world.subscribe(['good:pro', 'whole:pro'])
     const whole = await world.get('/v1/whole?id=gte.9000&limit=1', token)

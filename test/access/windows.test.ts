@@ -77,7 +77,7 @@ await t.test('a date column counts calendar years', async (t) => {
 })
 
 await t.test(
-  'the newest value decides, wherever it lies; rows without one are outside',
+  'a window ends at the newest value of all files; rows without a value are outside it',
   async (t) => {
     const world = await startWorld(t, {
       files: {

@@ -30,24 +30,27 @@ async function observe(t: Parameters<typeof openStore>[0], charged: readonly str
   })
   t.teardown(() => watch.close())
   /** Ten seconds pass, and the clock is set by so much. */
-  const look = async (stepMs = 0) => {
+  const advance = async (stepMs = 0) => {
     clock.ms += stepMs
     await clock.advance(10_000)
     return lines.splice(0)
   }
   await watch.start()
-  return { look, charge, atStart: lines.splice(0) }
+  return { advance, charge, atStart: lines.splice(0) }
 }
 
 await t.test('a clock that runs normally is not logged', async (t) => {
-  const { look, atStart } = await observe(t, ['2026-05', '2026-06'])
+  const { advance, atStart } = await observe(t, ['2026-05', '2026-06'])
   t.same(atStart, [])
-  t.same([await look(), await look(900), await look(-900), await look(59_000)], [[], [], [], []])
+  t.same(
+    [await advance(), await advance(900), await advance(-900), await advance(59_000)],
+    [[], [], [], []],
+  )
 })
 
 await t.test('a clock that ran ahead and came back is logged with the remedy', async (t) => {
-  const { look, charge } = await observe(t, ['2026-06'])
-  t.match(await look(40 * dayMs), [
+  const { advance, charge } = await observe(t, ['2026-06'])
+  t.match(await advance(40 * dayMs), [
     {
       level: 40,
       seconds: 40 * 86_400,
@@ -57,8 +60,8 @@ await t.test('a clock that ran ahead and came back is logged with the remedy', a
     },
   ])
   await charge('2026-07')
-  t.same(await look(), [])
-  const back = await look(-40 * dayMs)
+  t.same(await advance(), [])
+  const back = await advance(-40 * dayMs)
   t.equal(back.length, 2)
   t.match(back[0], { level: 40, msg: 'the clock was set back', before: '2026-07' })
   t.match(back[1], {
@@ -67,13 +70,13 @@ await t.test('a clock that ran ahead and came back is logged with the remedy', a
     month: '2026-06',
     msg: /^rows are counted in 2026-07, and by the clock it is 2026-06: .* das usage --repair$/,
   })
-  t.same(await look(), [], 'once')
+  t.same(await advance(), [], 'once')
 })
 
 await t.test('a step within a month opens no quota', async (t) => {
-  const { look } = await observe(t, ['2026-06'])
-  t.match(await look(dayMs), [{ msg: /^the clock was set ahead, or the machine slept\. If/ }])
-  t.match(await look(-dayMs), [{ msg: 'the clock was set back' }])
+  const { advance } = await observe(t, ['2026-06'])
+  t.match(await advance(dayMs), [{ msg: /^the clock was set ahead, or the machine slept\. If/ }])
+  t.match(await advance(-dayMs), [{ msg: 'the clock was set back' }])
 })
 
 await t.test('rows in a later month are reported at the start', async (t) => {

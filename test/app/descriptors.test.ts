@@ -65,7 +65,7 @@ function withoutFiles(work: () => void): void {
   limitFiles(limit)
 }
 
-await t.test('descriptors are kept for files, whatever the limit is', async (t) => {
+await t.test('descriptors are reserved for files at every limit', async (t) => {
   for (const [filesMax, connectionsMax] of [
     [null, 10_000],
     [1_048_576, 10_000],
@@ -128,7 +128,7 @@ await t.test(
   },
 )
 
-await t.test('while files can be opened nothing is logged', async (t) => {
+await t.test('no line is logged while files can be opened', async (t) => {
   const { watch, lines } = await observe(t, null)
   watch.check()
   t.same(lines, [])

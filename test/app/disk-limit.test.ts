@@ -50,7 +50,7 @@ await t.test('a walk whose version the disk limit removed starts again', async (
   t.equal(fresh.body.data[0]?.['generation'], 2)
 })
 
-await t.test('within the limit, the walk goes on', async (t) => {
+await t.test('within the limit, the walk continues', async (t) => {
   const world = await start(t, '100MB')
   const { token } = await world.subscribe(['things:all'])
   const next = await refreshDuringWalk(world, token)
@@ -61,7 +61,7 @@ await t.test('within the limit, the walk goes on', async (t) => {
   t.notOk(isLogged(world))
 })
 
-await t.test('a packed copy that does not fit is not made, and the files are served', async (t) => {
+await t.test('forms that do not fit are not made, and the files answer', async (t) => {
   const packed = registry.replace('key: id', 'key: id\n    pack: auto')
   const settings = { diskLimit: '1MB' }
   const world = await startWorld(t, { files: generation(1), registry: packed, settings })

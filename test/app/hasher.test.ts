@@ -22,7 +22,7 @@ await t.test('the thread keeps a process alive only while a hash is awaited', as
 })
 
 await t.test(
-  'a process lives until the thread has ended, though a hash arrives meanwhile',
+  'a process waits for its hashing thread, also when a hash arrives during the close',
   async (t) => {
     const program = `const hasher = new Hasher()
 await hasher.hash(import.meta.filename)

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
 import { reloadProgress, requestReload } from '../../src/control/reload-requests.js'
+import { sql } from '../../src/control/store/sql.js'
 import type { ControlStore } from '../../src/control/store/store.js'
 import { openControl } from '../support/control.js'
 import { logged } from '../support/logged.js'
@@ -23,12 +24,12 @@ datasets:
 
 const listed = (world: World) => world.app.catalog().datasets.get('things')
 
-/** A server that is asked to load a new title, but can't read what is sold. */
-async function askInVain(t: Test) {
+/** A server that is to load a new title, and can't read the grants. */
+async function requestFailingReload(t: Test) {
   const world = await startWorld(t, { files, registry })
   const control = openControl(t, world)
   await world.app.prepare()
-  await control.run('ALTER TABLE grants RENAME TO unreadable')
+  await control.run(sql`ALTER TABLE grants RENAME TO unreadable`)
   const path = join(world.folder, 'registry.yaml')
   writeFileSync(path, readFileSync(path, 'utf8').replace('Things', 'More things'))
   const id = await requestReload(control, { force: false, dataset: null }, world.clock.ms)
@@ -36,9 +37,9 @@ async function askInVain(t: Test) {
   return { world, control, id }
 }
 
-/** Lets servers read again what is sold. */
-async function mend(control: ControlStore): Promise<void> {
-  await control.run('ALTER TABLE unreadable RENAME TO grants')
+/** Makes the grants readable again. */
+async function restoreGrants(control: ControlStore): Promise<void> {
+  await control.run(sql`ALTER TABLE unreadable RENAME TO grants`)
 }
 
 async function isFinished(control: ControlStore, id: number): Promise<void> {
@@ -46,10 +47,10 @@ async function isFinished(control: ControlStore, id: number): Promise<void> {
 }
 
 await t.test('a requested reload that fails is not finished before it succeeds', async (t) => {
-  const { world, control, id } = await askInVain(t)
+  const { world, control, id } = await requestFailingReload(t)
   t.equal(await reloadProgress(control, id), 'taken')
   t.equal(listed(world)?.title, 'Things')
-  await mend(control)
+  await restoreGrants(control)
   await isFinished(control, id)
   t.equal(listed(world)?.title, 'More things')
   const failures = world.log.filter((line) => line.includes('reload failed'))
@@ -57,10 +58,10 @@ await t.test('a requested reload that fails is not finished before it succeeds',
 })
 
 await t.test('a server that stops leaves such a request to the next one', async (t) => {
-  const { world, control, id } = await askInVain(t)
+  const { world, control, id } = await requestFailingReload(t)
   await world.app.close()
   t.equal(await reloadProgress(control, id), 'waiting', 'das dataset reload may withdraw it')
-  await mend(control)
+  await restoreGrants(control)
   const next = await startWorld(t, { at: world.folder, files: {}, registry })
   await next.app.prepare()
   await isFinished(control, id)

@@ -163,7 +163,7 @@ async function chargeLater(cli: CliFixture, subscriptionId: string): Promise<voi
   await control.close()
 }
 
-await t.test('a command that fails records nothing', async (t) => {
+await t.test('a failed command records no action', async (t) => {
   const cli = await buildCliFixture(t)
   await cli.das(create)
   const before = await audit(cli)
@@ -224,7 +224,7 @@ await t.test('a forced reload and what it was about can be found', async (t) => 
   ])
 })
 
-await t.test('audit without control.db says so', async (t) => {
+await t.test('audit without control.db is an error that names the folder', async (t) => {
   const cli = await buildCliFixture(t)
   const { code, stderr } = await cli.das(['audit'])
   t.equal(code, 1)

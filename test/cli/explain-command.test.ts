@@ -32,7 +32,7 @@ async function explain(cli: CliFixture, id: string, url: string): Promise<Explai
 const stageNames = ['token', 'rate', 'dataset', 'question', 'quota', 'read', 'charge']
 const one = '/v1/financials?inn=eq.0000000007&select=year,2110'
 
-await t.test('a page is explained stage by stage, and nothing is charged', async (t) => {
+await t.test('a page is explained stage by stage, without a charge', async (t) => {
   const cli = await buildCliFixture(t)
   const { subscription } = await sell(cli)
   const { code, stdout } = await cli.das(['explain', subscription, one])
@@ -60,7 +60,7 @@ await t.test('a page is explained stage by stage, and nothing is charged', async
   t.match(address.answer, { status: 200, error: null, detail: null, rows: 1, has_more: true })
 })
 
-await t.test('groups and first rows are explained, and nothing is charged', async (t) => {
+await t.test('groups and first rows are explained, without a charge', async (t) => {
   const cli = await buildCliFixture(t)
   const { subscription } = await sell(cli)
   const aggregate = '/v1/financials/aggregate?group=year&measures=n:count,max(2110)&limit=1'

@@ -24,7 +24,7 @@ async function cliWithOrders(t: Test) {
   }
 }
 
-await t.test('list shows what waits, and payments that confirmed nothing', async (t) => {
+await t.test('list shows waiting orders, and payments that confirmed no order', async (t) => {
   const { cli, store, first } = await cliWithOrders(t)
   await insertPayment(store, {
     paymentId: 'msg_1',

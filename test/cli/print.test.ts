@@ -1,7 +1,7 @@
 import t from 'tap'
-import { count, day, isoTimeOrNull, minute } from '../../src/cli/print.js'
+import { count, day, minute } from '../../src/cli/print.js'
 import { listLines } from '../../src/cli/table.js'
-import { isoTime } from '../../src/text.js'
+import { isoTime, isoTimeOrNull } from '../../src/text.js'
 
 const terminal = { write: () => undefined, isTTY: true }
 const pipe = { write: () => undefined }
@@ -22,7 +22,7 @@ await t.test('on a terminal columns are aligned, numbers to the right with thin 
   t.end()
 })
 
-await t.test('elsewhere cells stand between tabs, numbers plain, an absent value empty', (t) => {
+await t.test('elsewhere tabs separate cells, numbers are plain, an absent value is empty', (t) => {
   t.same(
     listLines(
       pipe,

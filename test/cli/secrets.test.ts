@@ -3,14 +3,12 @@ import { join } from 'node:path'
 import t from 'tap'
 import { startMailServer } from '../sales/letters/fixtures/mail-server.js'
 import { buildCliFixture } from './fixtures/cli-fixture.js'
-import { build } from './fixtures/das-process.js'
+import { compiled } from './fixtures/das-process.js'
 
 interface Issued {
   readonly subscription: string
   readonly token: string
 }
-
-const built = await build(t)
 
 /** Every byte below a folder, file by file. */
 function filesBelow(folder: string): readonly (readonly [string, Buffer])[] {
@@ -29,12 +27,14 @@ function formsOf(token: string): readonly string[] {
 // Guarantee: a reader of the state folder, its backup or the log can't act as a subscriber.
 await t.test('the state folder, a backup and the log hold no token in plain text', async (t) => {
   const mail = await startMailServer(t)
-  process.env['DAS_SMTP_URL'] = mail.url
-  process.env['DAS_MAIL_FROM'] = 'data@example.org'
+  const environment = { DAS_SMTP_URL: mail.url, DAS_MAIL_FROM: 'data@example.org' }
   const cli = await buildCliFixture(t)
-  const server = await built.serve(cli, ['--log-level', 'trace'])
+  const site = { folder: cli.folder, environment }
+  // The server's own time.
+  cli.clock.ms = Date.now()
+  const server = await compiled(t).serve(site, ['--log-level', 'trace'])
   const das = async (...argv: readonly string[]) => {
-    const { stdout, stderr } = await built.das(cli, argv)
+    const { stdout, stderr } = await cli.das(argv, { environment })
     said.push(stderr)
     return stdout
   }

@@ -13,6 +13,7 @@ import { ServerLock } from '../../src/control/store/server-lock.js'
 import { damageTable } from '../control/fixtures/store.js'
 import { buildCliFixture } from './fixtures/cli-fixture.js'
 import type { CliFixture } from './fixtures/cli-fixture.js'
+import { sql } from '../../src/control/store/sql.js'
 import { machine } from '../support/machine.js'
 
 const create = ['subscription', 'create', '--email', 'a@b.example', '--plan', 'financials:start']
@@ -99,7 +100,7 @@ await t.test('a command that writes upgrades control.db only when no server runs
   ServerLock.take(join(cli.folder, 'var', 'server.lock')).release()
 })
 
-await t.test('das migrate upgrades control.db once; a dry run changes nothing', async (t) => {
+await t.test('das migrate upgrades control.db once; a dry run leaves it as it is', async (t) => {
   const cli = await cliOverOldState(t, older)
   const state = join(cli.folder, 'var')
   const before = [readFileSync(controlPath(cli)), readdirSync(state)]
@@ -148,7 +149,7 @@ await t.test('a command fails when its control.db was replaced while it ran', as
   await cli.das(['backup', backup])
   const work = () =>
     withStore({ ...machine, user: 'olga', environment: {} }, state, async (store) => {
-      await store.run('UPDATE tokens SET revoked_at = 1')
+      await store.run(sql`UPDATE tokens SET revoked_at = 1`)
       renameSync(path, `${path}.aside`)
       copyFileSync(backup, path)
     })
@@ -189,7 +190,7 @@ await t.test('a damaged control.db is reported with the newest backup', async (t
   }
 })
 
-await t.test('each error code of the system has its own text', (t) => {
+await t.test('each error code of the system has a text', (t) => {
   const cases = [
     ['ENOSPC', /the disk is full\./],
     ['SQLITE_FULL', /the disk is full\./],

@@ -13,6 +13,7 @@ import * as codes from '../../src/control/mailed-codes/email-codes.js'
 import * as reloads from '../../src/control/reload-requests.js'
 import * as orders from '../../src/control/orders.js'
 import { findPayment, insertPayment, paymentsOf } from '../../src/control/payments.js'
+import { sql } from '../../src/control/store/sql.js'
 import type { ControlStore } from '../../src/control/store/store.js'
 import { liveSubscriptions } from '../../src/control/subscriber-grants.js'
 import { hashToken } from '../../src/control/tokens/token-format.js'
@@ -129,7 +130,7 @@ await t.test('agents connect, refresh, lose replayed secrets, and are removed', 
   for (let n = 1; n < 60; n += 1) newest = await refresh(newest?.refresh, noon + n)
   t.match(newest, { accessExpiresAt: noon + 59 + hourMs })
   t.match(await secrets.find(hashToken(newest?.access ?? '')), { connectionId, owner })
-  const stored = await store.all<{ hash: Buffer }>('SELECT hash FROM connection_secrets')
+  const stored = await store.all<{ hash: Buffer }>(sql`SELECT hash FROM connection_secrets`)
   t.equal(stored.length, 71, '20 unused secrets, 50 used ones and the code')
   const reissued = await reissueToken(store, subscriptionId, {
     ...{ graceMs: 0, now: clockAt(noon + hourMs), keepsConnections: true },

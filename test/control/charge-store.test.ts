@@ -3,6 +3,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import t from 'tap'
 import type { Test } from 'tap'
 import { ChargeStore } from '../../src/control/charge-store.js'
+import { sql } from '../../src/control/store/sql.js'
 import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { readUsage } from '../../src/control/usage.js'
 import { storePath, subscribe } from './fixtures/store.js'
@@ -130,7 +131,7 @@ await t.test('while a reader uses a log with a gap, nothing is charged', async (
     await reader.close()
   })
   reader.file.db.exec('BEGIN')
-  t.equal((await reader.all('SELECT * FROM usage')).length, 1)
+  t.equal((await reader.all(sql`SELECT * FROM usage`)).length, 1)
   await t.rejects(() => charge(1), {
     code: 'service_unavailable',
     cause: { message: 'the write-ahead log is in use' },

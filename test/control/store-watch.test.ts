@@ -6,6 +6,7 @@ import { ChargeStore } from '../../src/control/charge-store.js'
 import { StoreWatch } from '../../src/control/store-watch.js'
 import type { StoreEvent } from '../../src/control/store-watch.js'
 import { backUp } from '../../src/control/store/backup.js'
+import { sql } from '../../src/control/store/sql.js'
 import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { hashToken } from '../../src/control/tokens/token-format.js'
 import { findToken, revokeToken } from '../../src/control/tokens/tokens.js'
@@ -184,9 +185,9 @@ await t.test(
     const { path, backup, control, watch, sold, charge, events, kinds } = await observe(t)
     control.file.checkpoint()
     damageTable(path, 'reloads')
-    await t.rejects(() => control.all('SELECT * FROM reloads'), unavailable)
+    await t.rejects(() => control.all(sql`SELECT * FROM reloads`), unavailable)
     await t.rejects(
-      () => control.all('SELECT * FROM letters'),
+      () => control.all(sql`SELECT * FROM letters`),
       unavailable,
       'and what is not damaged, too',
     )

@@ -5,6 +5,7 @@ import {
   listSubscriptions,
   showSubscription,
 } from '../../src/control/subscriptions.js'
+import { sql, sqlText } from '../../src/control/store/sql.js'
 import { clockAt, noon, openAnyStore, subscribe } from './fixtures/store.js'
 
 const order = {
@@ -52,7 +53,7 @@ await t.test(
     await subscribe(store, { email: 'Buyer@Example.com' })
     const second = await subscribe(store, { email: 'buyer@example.COM' })
     t.equal((await showSubscription(store, second.subscriptionId)).email, 'Buyer@Example.com')
-    t.equal((await store.all('SELECT * FROM subscribers')).length, 1)
+    t.equal((await store.all(sql`SELECT * FROM subscribers`)).length, 1)
   },
 )
 
@@ -68,7 +69,7 @@ await t.test('the list has every subscription, oldest first, with its own grants
     ],
   })
   const bare = await subscribe(store, { now: clockAt(noon + 2) })
-  await store.run('DELETE FROM grants WHERE subscription_id = @id', { id: bare.subscriptionId })
+  await store.run(sql`DELETE FROM grants WHERE subscription_id = ${bare.subscriptionId}`)
 
   const list = await listSubscriptions(store)
   t.match(list, [
@@ -121,7 +122,7 @@ await t.test(
       })
     }
     for (const table of ['subscribers', 'subscriptions', 'grants', 'tokens']) {
-      t.same(await store.all(`SELECT * FROM ${table}`), [], table)
+      t.same(await store.all(sql`SELECT * FROM ${sqlText(table)}`), [], table)
     }
   },
 )

@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Sql } from '../../src/control/store/sql.js'
 import type { ControlStore } from '../../src/control/store/store.js'
 import {
   cancelSubscription,
@@ -152,9 +153,9 @@ await t.test('a report asks one thing after another', async (t) => {
   let running = 0
   let most = 0
   const watched: ControlStore = Object.assign(Object.create(store) as ControlStore, {
-    all: async <Row>(sql: string, values?: Parameters<ControlStore['all']>[1]) => {
+    all: async <Row>(statement: Sql) => {
       most = Math.max(most, ++running)
-      const rows = await store.all<Row>(sql, values)
+      const rows = await store.all<Row>(statement)
       running -= 1
       return rows
     },

@@ -6,9 +6,9 @@ import type { Test } from 'tap'
 import { duckDbInspector } from '../../src/engine/duckdb/inspect/inspect.js'
 import { duckDbOpener } from '../../src/engine/duckdb/open/open-files.js'
 import { duckDbSampler } from '../../src/engine/duckdb/open/read-sample.js'
-import { duckDbGain } from '../../src/engine/duckdb/pack/measure-gain.js'
-import { duckDbPacker } from '../../src/engine/duckdb/pack/pack.js'
-import { packOrder } from '../../src/versions/packing/pack-order.js'
+import { makeForms } from '../../src/engine/duckdb/pack/make-forms.js'
+import { formsOf } from '../../src/versions/forms/form.js'
+import { formsOrder } from '../../src/versions/forms/forms-order.js'
 import type { Version } from '../../src/versions/version.js'
 import { writeParquet } from '../support/parquet.js'
 import { never, openVersion } from './fixtures/open-engine.js'
@@ -73,11 +73,11 @@ const works: Readonly<Record<string, (version: Version, signal: AbortSignal) => 
     packing: (version, signal) => {
       // Without the identities by which a changed file is refused before DuckDB starts.
       const files = version.files.map((file) => ({ ...file, guard: null }))
-      const target = `${files[0]?.path ?? ''}-packed`
-      const order = packOrder({ ...version, files }, target, false, memoryBytes)
-      return duckDbPacker()(order, { signal, report: () => {} })
+      const whole = { ...version, files }
+      const folder = `${files[0]?.path ?? ''}-forms`
+      const order = formsOrder(whole, folder, formsOf(whole), memoryBytes)
+      return makeForms(order, { signal, report: () => {} })
     },
-    'measuring what packing gains': (version, signal) => duckDbGain(memoryBytes)(version, signal),
   }
 
 for (const [name, work] of Object.entries(works)) {

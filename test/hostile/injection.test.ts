@@ -128,7 +128,7 @@ await t.test(
   },
 )
 
-await t.test('a payload in a header changes nothing', async (t) => {
+await t.test('a payload in a header has no effect', async (t) => {
   const world = await startPayloads(t)
   const { token } = await world.subscribe(['texts:pro'])
   const wrong: string[] = []

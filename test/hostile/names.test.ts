@@ -203,34 +203,31 @@ await t.test('broken encodings are 400, NUL and every valid character are text',
   }
 })
 
-await t.test(
-  'a row whose text has NUL, or parts of an emoji, is found by it and by nothing else',
-  async (t) => {
-    const world = await startWorld(t, {
-      storedOrder: { texts: ['id'] },
-      files: {
-        'data/a.parquet': `SELECT * FROM (VALUES (1, 'a' || chr(0) || 'b'), (2, 'a'), (3, 'ab'),
+await t.test('a text with NUL or half an emoji is found by exactly that text', async (t) => {
+  const world = await startWorld(t, {
+    storedOrder: { texts: ['id'] },
+    files: {
+      'data/a.parquet': `SELECT * FROM (VALUES (1, 'a' || chr(0) || 'b'), (2, 'a'), (3, 'ab'),
         (4, '😀'), (5, '😁'), (6, 'é'), (7, 'e' || chr(769)), (8, chr(0))) v(id, text)`,
-      },
-      registry: `
+    },
+    registry: `
 datasets:
   texts:
     title: Texts
     files: data/a.parquet
     plans: {p: {rows_per_month: 1000, history: all, price_rub: 0, rate_per_minute: 10000}}
 `,
-    })
-    const { token } = await world.subscribe(['texts:p'])
-    const texts = ['a\0b', 'a', 'ab', '😀', '😁', 'é', 'e\u0301', '\0']
-    for (const [index, text] of texts.entries()) {
-      const byUrl = await world.get(`/v1/texts?text=eq.${encodeURIComponent(text)}`, token)
-      t.same(column(byUrl, 'id'), [index + 1], JSON.stringify(text))
-      t.same(column(byUrl, 'text'), [text])
-      const filters = [{ column: 'text', op: 'in', value: [text, 'nothing'] }]
-      const byBody = await world.post('/v1/texts/query', token, { filters })
-      t.same(column(byBody, 'id'), [index + 1], JSON.stringify(text))
-    }
-    const like = await world.get('/v1/texts?text=like.a%00*', token)
-    t.same(column(like, 'id'), [1])
-  },
-)
+  })
+  const { token } = await world.subscribe(['texts:p'])
+  const texts = ['a\0b', 'a', 'ab', '😀', '😁', 'é', 'e\u0301', '\0']
+  for (const [index, text] of texts.entries()) {
+    const byUrl = await world.get(`/v1/texts?text=eq.${encodeURIComponent(text)}`, token)
+    t.same(column(byUrl, 'id'), [index + 1], JSON.stringify(text))
+    t.same(column(byUrl, 'text'), [text])
+    const filters = [{ column: 'text', op: 'in', value: [text, 'nothing'] }]
+    const byBody = await world.post('/v1/texts/query', token, { filters })
+    t.same(column(byBody, 'id'), [index + 1], JSON.stringify(text))
+  }
+  const like = await world.get('/v1/texts?text=like.a%00*', token)
+  t.same(column(like, 'id'), [1])
+})

@@ -87,7 +87,7 @@ await t.test('spaces and signs in a summary do not delay other requests', async 
 })
 
 // Work that grew with the square of the length would outlast the test's own time limit.
-await t.test('a number of a million zeros is refused at once', async (t) => {
+await t.test('a number of a million zeros is refused quickly', async (t) => {
   const world = await startThings(t)
   const { token } = await world.subscribe(['things:pro'])
   const body = `{"limit":1.${'0'.repeat(1_000_000)}1}`
@@ -140,7 +140,8 @@ await t.test('a URL of 30 KB is refused or served without delaying other request
 })
 
 await t.test('the largest question that is allowed is answered', async (t) => {
-  const world = await startThings(t)
+  // It may take longer than a query's time on a busy machine.
+  const world = await startThings(t, {}, { isTimeStill: true })
   const { token } = await world.subscribe(['things:pro'])
   const list = Array.from({ length: 1000 }, (_, index) => `a${index}`)
   for (const op of ['in', 'not_in']) {

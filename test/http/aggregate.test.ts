@@ -134,7 +134,7 @@ await t.test('answers in parallel never spend more than the quota', async (t) =>
   }
 })
 
-await t.test('a known tag and HEAD cost nothing', async (t) => {
+await t.test('a known tag and HEAD are free', async (t) => {
   const world = await startSales(t)
   const { token } = await world.subscribe(['sales:pro'])
   const first = await world.get(byYear, token)
@@ -243,7 +243,7 @@ await t.test('a caller sees the groups of the rows that it may see', async (t) =
   )
 })
 
-await t.test('where aggregates are switched off there are none, but there is top', async (t) => {
+await t.test('without aggregates the path is 404, and top works', async (t) => {
   const world = await startSales(t)
   const { token } = await world.subscribe(['sales:rows', 'plain:pro'])
   isError(t, await world.get(byYear, token), 'not_found', /switched off for this plan/)

@@ -82,7 +82,7 @@ await t.test(
   },
 )
 
-await t.test('the facts are those of describe_resource; without facts=true none', async (t) => {
+await t.test('facts are those of describe_resource, and only with facts=true', async (t) => {
   const world = await startThings(t)
   const { token } = await world.subscribe(['things:pro'])
   const { columns } = await schemaOf(world, 'things', token, '?facts=true')
@@ -99,7 +99,7 @@ await t.test('the facts are those of describe_resource; without facts=true none'
 })
 
 // Guarantee: facts come from the rows and columns that the token sees, and from no others.
-await t.test('each window has its own facts, and hidden columns have none', async (t) => {
+await t.test('facts differ by window, and hidden columns have none', async (t) => {
   const world = await startThings(t)
   const { token } = await world.subscribe(['things:last', 'days:pro'])
   const last = await schemaOf(world, 'things', token, '?facts=true')

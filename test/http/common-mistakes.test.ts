@@ -47,19 +47,25 @@ const mistakes: readonly Mistake[] = [
   ['?id=startswith.a', /no operator "startswith"\. Write id=like\.a\*$/, '?id=like.a*'],
 ]
 
-await t.test('a request in the words of another service is told what works here', async (t) => {
-  const world = await startThings(t)
-  const { token } = await world.subscribe(['things:pro'])
-  for (const [wrong, detail, right] of mistakes) {
-    isError(t, await world.get(`/v1/things${wrong}`, token), 'bad_request', detail, wrong)
-    const answer = await world.get(`/v1/things${right}`, token)
-    t.equal(answer.status, 200, `${right}: ${answer.text}`)
-  }
-  const inBody = await world.post('/v1/things/query', token, { offset: 5 })
-  isError(t, inBody, 'bad_request', /^offset: unknown key\. Pages follow by cursor/)
-  const column = await world.get('/v1/days?half=eq.1', (await world.subscribe(['days:pro'])).token)
-  t.equal(column.status, 200)
-})
+await t.test(
+  'a request in the words of another service is refused with what works here',
+  async (t) => {
+    const world = await startThings(t)
+    const { token } = await world.subscribe(['things:pro'])
+    for (const [wrong, detail, right] of mistakes) {
+      isError(t, await world.get(`/v1/things${wrong}`, token), 'bad_request', detail, wrong)
+      const answer = await world.get(`/v1/things${right}`, token)
+      t.equal(answer.status, 200, `${right}: ${answer.text}`)
+    }
+    const inBody = await world.post('/v1/things/query', token, { offset: 5 })
+    isError(t, inBody, 'bad_request', /^offset: unknown key\. Pages follow by cursor/)
+    const column = await world.get(
+      '/v1/days?half=eq.1',
+      (await world.subscribe(['days:pro'])).token,
+    )
+    t.equal(column.status, 200)
+  },
+)
 
 // A Mr Null is found.
 await t.test('null is a text in a column of texts, with a hint to is_null', async (t) => {
@@ -90,7 +96,7 @@ datasets:
   }
 })
 
-await t.test('POST to the path of GET is told where a body goes', async (t) => {
+await t.test('POST to the path of GET is refused with the path for a body', async (t) => {
   const world = await startThings(t)
   const { token } = await world.subscribe(['things:pro'])
   const ways = [

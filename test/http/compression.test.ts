@@ -14,7 +14,7 @@ import {
 import { pino } from 'pino'
 import t from 'tap'
 import type { Test } from 'tap'
-import type { Door } from '../../src/http/server.js'
+import type { AddRoutes } from '../../src/http/server.js'
 import { buildServer } from '../../src/http/server.js'
 import { faultyService } from '../support/faulty-service.js'
 import { startShipped } from '../support/shipped.js'
@@ -183,7 +183,7 @@ await t.test(
   },
 )
 
-await t.test('a stream that breaks off does not look whole', async (t) => {
+await t.test('an interrupted stream does not look complete', async (t) => {
   const { lines, answer } = await openStream(t)
   await once(answer, 'data')
   lines.destroy(new Error('broken'))
@@ -206,7 +206,7 @@ async function openStream(
 ): Promise<{ lines: PassThrough; answer: IncomingMessage }> {
   const lines = new PassThrough()
   lines.write(firstLine)
-  const door: Door = (app) => {
+  const door: AddRoutes = (app) => {
     app.get('/lines', (_request, reply) => {
       reply.trailer('X-Rows', async () => '3')
       return reply.type('application/x-ndjson; charset=utf-8').send(lines)

@@ -170,39 +170,42 @@ await t.test('a large dataset needs a filter in the first request, and suggests 
   isError(t, await world.get(`/v1/big?cursor=${cursor}`, token), 'bad_request', /^The cursor/)
 })
 
-await t.test('the body of POST is an object of four keys, and nothing else', async (t) => {
-  const world = await startThings(t)
-  const { token } = await world.subscribe(['things:pro'])
-  const post = (body: unknown) => world.post('/v1/things/query', token, body)
-  t.equal((await post({})).body.data.length, 15)
-  t.equal((await post({ filters: [], select: ['id'], limit: 5 })).body.data.length, 5)
-  const refused: readonly (readonly [unknown, RegExp])[] = [
-    ['[]', /must be an object \{filters, select, limit, cursor\}/],
-    ['null', /must be an object/],
-    ['"id=eq.a1"', /must be an object/],
-    ['{} {}', /not valid JSON/],
-    ["{'limit':1}", /not valid JSON/],
-    [{ filter: [] }, /filter: unknown key\. Did you mean "filters"/],
-    [{ format: 'csv' }, /format: unknown key/],
-    [Object.fromEntries(Array.from({ length: 20 }, (_, key) => [`k${key}`, 1])), /unknown key/],
-    [Object.fromEntries(Array.from({ length: 5000 }, (_, key) => [`k${key}`, 1])), /500 keys/],
-    [{ filters: { id: 'eq.a1' } }, /filters: must be a list of \{column, op, value\}/],
-    [{ filters: [{ column: 'id', value: 'a1' }] }, /filters\.0\.op: is missing/],
-    [{ filters: [{ column: 'id', operator: 'eq', value: 'a1' }] }, /operator: unknown key|op/],
-    [{ filters: [{ column: 'id', op: 'eq' }] }, /eq/],
-    [{ filters: [{ column: 'id', op: 'eq', value: ['a1', 'a2'] }] }, /eq/],
-    [{ filters: [{ column: 'id', op: 'in', value: 'a1' }] }, /in/],
-    [{ filters: [{ column: 'id', op: 'in', value: [] }] }, /at least one|in/],
-    [{ filters: [{ column: 'note', op: 'is_null', value: true }] }, /is_null takes no value/],
-    [
-      { filters: [{ column: 'id', op: 'eq', value: 1 }] },
-      /is a string: send the value as a string/,
-    ],
-    [{ select: 'id' }, /select/],
-    [{ select: [1] }, /no column or parameter "1"/],
-    [{ cursor: 5 }, /cursor: must be the next_cursor/],
-  ]
-  for (const [body, detail] of refused) {
-    isError(t, await post(body), 'bad_request', detail, JSON.stringify(body).slice(0, 60))
-  }
-})
+await t.test(
+  'the body of POST is an object of four keys; everything else is refused',
+  async (t) => {
+    const world = await startThings(t)
+    const { token } = await world.subscribe(['things:pro'])
+    const post = (body: unknown) => world.post('/v1/things/query', token, body)
+    t.equal((await post({})).body.data.length, 15)
+    t.equal((await post({ filters: [], select: ['id'], limit: 5 })).body.data.length, 5)
+    const refused: readonly (readonly [unknown, RegExp])[] = [
+      ['[]', /must be an object \{filters, select, limit, cursor\}/],
+      ['null', /must be an object/],
+      ['"id=eq.a1"', /must be an object/],
+      ['{} {}', /not valid JSON/],
+      ["{'limit':1}", /not valid JSON/],
+      [{ filter: [] }, /filter: unknown key\. Did you mean "filters"/],
+      [{ format: 'csv' }, /format: unknown key/],
+      [Object.fromEntries(Array.from({ length: 20 }, (_, key) => [`k${key}`, 1])), /unknown key/],
+      [Object.fromEntries(Array.from({ length: 5000 }, (_, key) => [`k${key}`, 1])), /500 keys/],
+      [{ filters: { id: 'eq.a1' } }, /filters: must be a list of \{column, op, value\}/],
+      [{ filters: [{ column: 'id', value: 'a1' }] }, /filters\.0\.op: is missing/],
+      [{ filters: [{ column: 'id', operator: 'eq', value: 'a1' }] }, /operator: unknown key|op/],
+      [{ filters: [{ column: 'id', op: 'eq' }] }, /eq/],
+      [{ filters: [{ column: 'id', op: 'eq', value: ['a1', 'a2'] }] }, /eq/],
+      [{ filters: [{ column: 'id', op: 'in', value: 'a1' }] }, /in/],
+      [{ filters: [{ column: 'id', op: 'in', value: [] }] }, /at least one|in/],
+      [{ filters: [{ column: 'note', op: 'is_null', value: true }] }, /is_null takes no value/],
+      [
+        { filters: [{ column: 'id', op: 'eq', value: 1 }] },
+        /is a string: send the value as a string/,
+      ],
+      [{ select: 'id' }, /select/],
+      [{ select: [1] }, /no column or parameter "1"/],
+      [{ cursor: 5 }, /cursor: must be the next_cursor/],
+    ]
+    for (const [body, detail] of refused) {
+      isError(t, await post(body), 'bad_request', detail, JSON.stringify(body).slice(0, 60))
+    }
+  },
+)

@@ -25,7 +25,7 @@ await t.test('a visitor is shown listed datasets, and values of the demo alone',
   }
 })
 
-await t.test('a token is shown its own datasets, listed or not, and no other', async (t) => {
+await t.test('the document of a token has exactly its datasets, listed or not', async (t) => {
   const world = await start(t)
   const { token } = await world.subscribe(['closed:p'])
   const { text } = await world.get('/openapi.json', token)
@@ -66,7 +66,7 @@ await t.test('a wrong token is refused, a known one counted', async (t) => {
   t.equal(visitor.headers['x-ratelimit-limit'], undefined)
 })
 
-await t.test('a document that is known is 304, for its own audience alone', async (t) => {
+await t.test('a known document is 304 only for the audience that received it', async (t) => {
   const world = await start(t)
   const { token } = await world.subscribe(['closed:p'])
   const first = await world.get('/openapi.json')

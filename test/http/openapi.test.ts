@@ -21,7 +21,7 @@ async function isClean(t: Test, document: Document, name: string): Promise<void>
   t.same(found, [], name)
 }
 
-await t.test('the document is OpenAPI 3.1 that Spectral has nothing to say of', async (t) => {
+await t.test('Spectral finds no problem in the OpenAPI 3.1 document', async (t) => {
   const shipped = await readDocument(await startShipped(t))
   t.match(shipped.openapi, /^3\.1\./)
   await isClean(t, shipped, 'the shipped datasets')

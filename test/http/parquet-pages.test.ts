@@ -100,7 +100,7 @@ await t.test('by Accept, for POST and HEAD too', async (t) => {
   t.equal(none.body.detail, `Accept must allow one of ${formats}.`)
 })
 
-await t.test('the same rows cost the same, a known tag nothing', async (t) => {
+await t.test('the same rows cost the same; a known tag is free', async (t) => {
   const world = await startThings(t)
   const { token } = await world.subscribe(['things:tiny'])
   const url = '/v1/things?year=eq.2024&limit=2&format=parquet'
@@ -152,7 +152,7 @@ await t.test('pages at the same time share what is left of a quota', async (t) =
   t.strictSame(await traces(world, token), { left: '0', files: [] })
 })
 
-await t.test('a page that can not be written is a 503 and costs nothing', async (t) => {
+await t.test("a page that can't be written is 503 and is not charged", async (t) => {
   const world = await startThings(t)
   const { token } = await world.subscribe(['things:tiny'])
   const temp = join(world.folder, 'var', 'tmp')
@@ -170,7 +170,7 @@ await t.test('a page that can not be written is a 503 and costs nothing', async 
 })
 
 await t.test(
-  'a caller sees the columns that they may, and nothing else of the house',
+  'a file holds the columns that the caller may see, and no metadata of the server',
   async (t) => {
     const world = await startThings(t)
     const { token } = await world.subscribe(['days:last'])

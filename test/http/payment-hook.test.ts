@@ -100,20 +100,23 @@ await t.test('reports at the same time confirm their order once', async (t) => {
   t.equal((await shop.letters('new-token')).length, 1)
 })
 
-await t.test('a wrong amount, or a late one, confirms nothing and is kept', async (t) => {
-  const shop = await startShop(t, { settings })
-  const wrong = await placePaid(shop)
-  t.equal((await report(shop, { order: wrong, amount_rub: 989, paid_at: paidAt })).status, 204)
-  t.match(await paymentsOf(shop.store, wrong), [{ amountRub: 989, outcome: 'wrong amount' }])
-  t.equal((await showOrder(shop.store, wrong)).state, 'waiting')
-  const declined = await placePaid(shop)
-  await declineOrder(partsOf(shop), declined)
-  const late = { order: declined, amount_rub: 990, paid_at: paidAt }
-  t.equal((await report(shop, late, { id: 'msg_2' })).status, 204)
-  t.match(await paymentsOf(shop.store, declined), [{ outcome: 'not waiting' }])
-  t.equal((await listSubscriptions(shop.store)).length, 0)
-  t.match(shop.world.log.join(''), 'a payment confirmed no order')
-})
+await t.test(
+  'a payment of a wrong amount, or a late one, is stored and confirms no order',
+  async (t) => {
+    const shop = await startShop(t, { settings })
+    const wrong = await placePaid(shop)
+    t.equal((await report(shop, { order: wrong, amount_rub: 989, paid_at: paidAt })).status, 204)
+    t.match(await paymentsOf(shop.store, wrong), [{ amountRub: 989, outcome: 'wrong amount' }])
+    t.equal((await showOrder(shop.store, wrong)).state, 'waiting')
+    const declined = await placePaid(shop)
+    await declineOrder(partsOf(shop), declined)
+    const late = { order: declined, amount_rub: 990, paid_at: paidAt }
+    t.equal((await report(shop, late, { id: 'msg_2' })).status, 204)
+    t.match(await paymentsOf(shop.store, declined), [{ outcome: 'not waiting' }])
+    t.equal((await listSubscriptions(shop.store)).length, 0)
+    t.match(shop.world.log.join(''), 'a payment confirmed no order')
+  },
+)
 
 // Guarantee: only the holder of the secret confirms an order, and a recorded report is useless
 // after five minutes. The answer does not say what was wrong, nor whether the order exists.
@@ -160,7 +163,7 @@ await t.test('a rolled secret: one right signature of several is enough', async 
   t.equal((await showOrder(shop.store, payment.order)).state, 'confirmed')
 })
 
-await t.test('a signed report that says nothing usable is refused', async (t) => {
+await t.test('a signed report with unusable content is refused', async (t) => {
   const shop = await startShop(t, { settings })
   const order = await placePaid(shop)
   const bodies = [
@@ -180,7 +183,7 @@ await t.test('a signed report that says nothing usable is refused', async (t) =>
   t.equal((await showOrder(shop.store, order)).state, 'waiting')
 })
 
-await t.test('without a secret there is no such path', async (t) => {
+await t.test('without a secret the path is 404', async (t) => {
   const shop = await startShop(t)
   const payment = { order: await placePaid(shop), amount_rub: 990, paid_at: paidAt }
   isError(t, await report(shop, payment), 'not_found')

@@ -103,7 +103,7 @@ await t.test('a text that Excel cannot hold is cut, marked and counted, and paid
   t.notMatch((await partsOf(texts.slice(0, 1)))['xl/workbook.xml'], 'About')
 })
 
-await t.test('more columns than Excel holds are refused, whatever the rows are', (t) => {
+await t.test('more columns than Excel holds are refused for all rows', (t) => {
   for (const rows of [[], [Buffer.from('{}')]]) {
     t.throws(() => rowsThatFit(rows, 16_385), /at most 16384 columns; this has 16385/)
     t.equal(rowsThatFit(rows, 16_384), rows.length)

@@ -44,7 +44,7 @@ await t.test('rows without a value have no place, and all the others one', async
   t.equal(demo.headers['x-rows-charged'], undefined)
 })
 
-await t.test('the quota cuts the rows from the end, and the answer says so', async (t) => {
+await t.test('the quota cuts rows at the end, and the answer has the cut', async (t) => {
   const world = await startThings(t)
   for (const format of ['json', ...parquetFormat]) {
     const { token } = await world.subscribe(['things:tiny'])
@@ -59,7 +59,7 @@ await t.test('the quota cuts the rows from the end, and the answer says so', asy
   }
 })
 
-await t.test('a mistake is said, and costs nothing', async (t) => {
+await t.test('a mistake is a 400 and is not charged', async (t) => {
   const world = await startThings(t)
   const { token } = await world.subscribe(['things:pro'])
   const queries = ['', 'by=', 'by=no', 'by=2110,year', 'by=sum(2110)', 'by=2110&cursor=x']

@@ -141,7 +141,7 @@ await t.test('truth values, dates and times are ISO 8601, a + may arrive as a sp
   ]),
 )
 
-await t.test('text is compared as it is, nothing trimmed, no letter special', (t) =>
+await t.test('text is compared exactly: not trimmed, without special letters', (t) =>
   findsRows(t, [
     ['text', 'eq', 'plain', [1]],
     ['text', 'eq', 'plain ', []],

@@ -348,7 +348,7 @@ await t.test(
   },
 )
 
-await t.test('where aggregates are switched off, nothing speaks of them', async (t) => {
+await t.test('without aggregates no tool and no answer mentions them', async (t) => {
   const world = await startSales(t)
   const { token } = await world.subscribe(['sales:rows'])
   const described = await answerOf(world, token, 'describe_resource', { resource: 'sales' })

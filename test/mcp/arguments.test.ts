@@ -201,7 +201,7 @@ await t.test('what models write otherwise is understood', async (t) => {
   }
 })
 
-await t.test('a number that JSON readers round is refused, wherever it stands', async (t) => {
+await t.test('a number that JSON readers round is refused in every argument', async (t) => {
   const world = await startThings(t)
   const { token } = await world.subscribe(['things:pro'])
   const call = (value: string) =>
@@ -226,7 +226,7 @@ await t.test('a number that JSON readers round is refused, wherever it stands', 
 })
 
 // Guarantee: nothing of the machine, the data or a token shows in errors and logs, whatever is sent.
-await t.test('hostile arguments end in short answers, and leave nothing in the log', async (t) => {
+await t.test('hostile arguments get short answers and are not logged', async (t) => {
   const world = await startThings(t)
   const { token } = await world.subscribe(['things:pro'])
   const long = 'x'.repeat(100_000)

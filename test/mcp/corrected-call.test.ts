@@ -120,7 +120,7 @@ await t.test('a limit, a filter and a cursor are changed without touching the re
   t.end()
 })
 
-await t.test('a part of a list or of a text is replaced where it is a word of its own', (t) => {
+await t.test('a part of a list or of a text is replaced only as a whole word', (t) => {
   const part = (key: string, written: string, meant: string) =>
     ({ kind: 'part', key, written, meant, isSame: true }) as const
   const args = {
@@ -152,7 +152,7 @@ await t.test('a part of a list or of a text is replaced where it is a word of it
   t.end()
 })
 
-await t.test('a part is added to a list, to a text or to nothing', (t) => {
+await t.test('a part is added to a list, to a text or to an absent argument', (t) => {
   const count = { kind: 'add-part', key: 'measures', meant: 'count' } as const
   const added = (measures: unknown) => corrected({ resource: 'x', measures, limit: 3 }, count)
   const result = (measures: unknown) => ({ resource: 'x', measures, limit: 3 })
@@ -223,7 +223,7 @@ await t.test('a correction that would lose a part of the meaning is not offered'
   t.end()
 })
 
-await t.test('a call is offered only once nothing in it is wrong', async (t) => {
+await t.test('a corrected call is offered only when all of it is valid', async (t) => {
   const args = { resource: 'x', limit: 5000, select: ['yaer'] }
   const column = { kind: 'column', written: 'yaer', meant: 'year' } as const
   const wrong = correctable('limit', { kind: 'limit', meant: 1000 })

@@ -97,7 +97,7 @@ await t.test(
   },
 )
 
-await t.test('a declined explanation costs nothing and is not given', async (t) => {
+await t.test('a declined explanation is free and not given', async (t) => {
   const world = await startFirms(t)
   const control = openControl(t, world)
   const { token, subscriptionId } = await world.subscribe(['firms:pro'])

@@ -74,7 +74,7 @@ await t.test('a fault is an error without a word of what it was', async (t) => {
 })
 
 await t.test(
-  'a query over its time is an error that says so, and costs nothing',
+  'a query that takes too long is a timeout error and is not charged',
   filesOnly('slow'),
   async (t) => {
     const world = await startSlow(t, 0.1)

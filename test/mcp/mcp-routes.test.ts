@@ -31,7 +31,7 @@ function isRpcError(
 /** What a client of the older revisions sends to see which tools there are. */
 const listing = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })
 
-await t.test('POST alone is served, on /mcp and /mcp/ alike, and nothing redirects', async (t) => {
+await t.test('only POST is served, on /mcp and /mcp/, without a redirect', async (t) => {
   const world = await startThings(t)
   const { token } = await world.subscribe(['things:pro'])
   for (const url of ['/mcp', '/mcp/']) {

@@ -95,7 +95,7 @@ await t.test('a prompt is offered to callers that can read all of its datasets',
   t.match(text, '{"column": "id", "op": "eq"}', 'braces of JSON are plain text')
 })
 
-await t.test('a prompt that is not offered looks like one that does not exist', async (t) => {
+await t.test('a prompt that is not offered is refused like an unknown one', async (t) => {
   const world = await startThings(t)
   const { token } = await world.subscribe(['things:two'])
   for (const call of [callRpc, callModern]) {

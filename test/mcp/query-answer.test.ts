@@ -174,20 +174,27 @@ await t.test(
   },
 )
 
-await t.test('a page cut by the quota says so, and the next is an error with a time', async (t) => {
-  const world = await start(t)
-  const { token } = await world.subscribe(['cells:tiny'])
-  const page = contentOf(await callTool(world, token, 'query', { resource: 'cells' }))
-  t.match(page, { row_count: 7, truncated: false, quota: { rows_remaining: 0, scope: 'resource' } })
-  t.match(page.hint, /cut to the rows left of this month's quota/)
-  t.type(page.next_cursor, 'string')
-  const used = await callTool(world, token, 'query', { resource: 'cells' })
-  t.ok(used.isError)
-  t.match(used.text, /^row_quota_exceeded: This month's 7 rows.+\nTry again in \d+ s\.$/s)
-  t.equal(used.answer.status, 200)
-  const described = await callTool(world, token, 'describe_resource', { resource: 'cells' })
-  t.notOk(described.isError, 'descriptions are free')
-})
+await t.test(
+  'a page that the quota cuts is marked, and the next call is an error with a time',
+  async (t) => {
+    const world = await start(t)
+    const { token } = await world.subscribe(['cells:tiny'])
+    const page = contentOf(await callTool(world, token, 'query', { resource: 'cells' }))
+    t.match(page, {
+      row_count: 7,
+      truncated: false,
+      quota: { rows_remaining: 0, scope: 'resource' },
+    })
+    t.match(page.hint, /cut to the rows left of this month's quota/)
+    t.type(page.next_cursor, 'string')
+    const used = await callTool(world, token, 'query', { resource: 'cells' })
+    t.ok(used.isError)
+    t.match(used.text, /^row_quota_exceeded: This month's 7 rows.+\nTry again in \d+ s\.$/s)
+    t.equal(used.answer.status, 200)
+    const described = await callTool(world, token, 'describe_resource', { resource: 'cells' })
+    t.notOk(described.isError, 'descriptions are free')
+  },
+)
 
 const names = fc.uniqueArray(
   fc.oneof(fc.string({ minLength: 1 }), fc.stringMatching(/^[1-9]\d{0,3}$/)),

@@ -216,7 +216,7 @@ function lost(args: Arguments, corrected: Arguments): readonly string[] {
   return [...gone, ...fewer, ...keys]
 }
 
-await t.test('corrected calls work as sent and lose nothing of the call', async (t) => {
+await t.test('corrected calls work as sent and keep all of the call', async (t) => {
   const world = await startWorld(t, { files: { 'data/firms.parquet': rows }, registry })
   const { token } = await world.subscribe(['firms:pro'])
   let [wrong, offered] = [0, 0]

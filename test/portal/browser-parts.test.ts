@@ -32,7 +32,7 @@ await t.test('a page is read with every digit, and columns as they were sent', (
   t.end()
 })
 
-await t.test('a text of many megabytes is read, whatever is in it', (t) => {
+await t.test('a text of many megabytes is read, with any content', (t) => {
   for (const part of ['long ', '\n', '\\', '"', '"\\,']) {
     const text = part.repeat(10_000_000 / part.length)
     const rows = readExactRows(JSON.stringify({ data: [{ text, id: 1 }], next_cursor: null }))

@@ -105,7 +105,7 @@ await t.test('the largest series by total are drawn, also one that ended early',
   t.end()
 })
 
-await t.test('of many bars the largest are drawn, wherever they are', (t) => {
+await t.test('of many bars the largest are drawn, at any position', (t) => {
   const rows = Array.from(
     { length: 40 },
     (_, index) => [`i${index}`, 2024, `Company No ${index}`, String(index)] as const,
@@ -138,7 +138,7 @@ await t.test('the number in a unit multiplies the value', (t) => {
   t.end()
 })
 
-await t.test('a column that several share is no name, and codes are none', (t) => {
+await t.test('a column with repeated values is not a name, and neither are codes', (t) => {
   const rows = rowsOf([
     ['a', 2021, 'North', '1'],
     ['b', 2021, 'North', '2'],

@@ -76,7 +76,7 @@ await t.test('what is not listed is nowhere, and its page is the 404 of any path
   }
 })
 
-await t.test('who does not ask for a page is told of an error as everywhere', async (t) => {
+await t.test('a client that does not accept HTML gets errors as JSON', async (t) => {
   const world = await startPortal(t)
   isError(t, await world.get('/datasets/hushed'), 'not_found')
   isError(t, await world.get('/elsewhere'), 'not_found')
@@ -149,7 +149,7 @@ await t.test('a page says its language: as chosen, else as the browser likes', a
   t.match(missing.text, 'Страница не найдена')
 })
 
-await t.test('a page loads nothing from elsewhere and runs no script of its text', async (t) => {
+await t.test('a page loads no foreign resource and runs no script of its content', async (t) => {
   const world = await startPortal(t)
   for (const page of [...pages, '/nothing']) {
     const answer = await world.get(page, undefined, browser)
@@ -189,7 +189,7 @@ await t.test('search engines find each public page in each language', async (t) 
   t.notMatch(text, 'alternate')
 })
 
-await t.test('a page that a browser has is not sent again; HEAD sends none', async (t) => {
+await t.test('a known page is 304, and HEAD has no body', async (t) => {
   const world = await startPortal(t)
   for (const page of pages) {
     const first = await world.get(page, undefined, browser)
@@ -214,7 +214,7 @@ await t.test('behind a proxy, links and lines have the public address', async (t
   t.match(text, 'href="/das/account"')
 })
 
-await t.test('where nothing is listed, the first page says so', async (t) => {
+await t.test('the first page says when no dataset is listed', async (t) => {
   const world = await startWorld(t, { files: {}, registry: 'datasets: {}' })
   const { status, text } = await world.get('/', undefined, browser)
   t.equal(status, 200)

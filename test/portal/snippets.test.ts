@@ -28,7 +28,7 @@ await t.test('each tool has a snippet, short, with the token and no other secret
   t.end()
 })
 
-await t.test('a snippet reads all rows in its own format, whatever the query says', (t) => {
+await t.test('a snippet reads all rows in its format, also when the query names another', (t) => {
   const query = 'format=parquet&a=eq.1&limit=5&cursor=x&excel=true&format=ndjson'
   t.match(textOf('curl', { query }), '/v1/financials/export?a=eq.1&format=csv')
   t.match(textOf('python', { query: '' }), '/v1/financials/export?format=csv"')

@@ -132,7 +132,7 @@ await t.test('the server reads a question as the form means it', (t) => {
   t.end()
 })
 
-await t.test('what is no question is no view', (t) => {
+await t.test('a text that is not a question is not a view', (t) => {
   for (const fragment of [
     ...['', '#', '#content', '#rows', '#plans?x=eq.1', '#rows?limit=x', '#rows?a=b%zz'],
     ...['#rows/0/abc?limit=1', '#rows/2?limit=1', '#rows/2/a b?limit=1', '#analyse?group=a,,b'],

@@ -40,7 +40,7 @@ await t.test('a cursor names its position, in any file and any row', (t) => {
 })
 
 // Guarantee: a cursor does not reveal the rows between a caller's own.
-await t.test('a cursor tells nothing of its position', (t) => {
+await t.test('a cursor does not reveal its position', (t) => {
   const sealed = (position: FilePosition, of: CursorScope = scope) =>
     Buffer.from(writeCursor(key, of, position), 'base64url').subarray(9, 19)
   fc.assert(
@@ -151,7 +151,7 @@ await t.test('a cursor that is cut, longer, padded or no cursor is refused in on
 })
 
 await t.test(
-  'a cursor is good for its own key, dataset, version, subscription and filters',
+  'a cursor is valid only for its key, dataset, version, subscription and filters',
   (t) => {
     const cursor = writeCursor(key, scope, position)
     const others: readonly Partial<CursorScope>[] = [

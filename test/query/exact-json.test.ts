@@ -85,7 +85,7 @@ await t.test('what is read as a text is what a caller must send as one', (t) => 
   t.end()
 })
 
-await t.test('texts are unchanged, whatever they hold', (t) => {
+await t.test('texts are unchanged, with any content', (t) => {
   const json = fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }))
   fc.assert(
     fc.property(json, (value) => {
@@ -100,7 +100,7 @@ await t.test('texts are unchanged, whatever they hold', (t) => {
   t.end()
 })
 
-await t.test('of a part of a text only its own numbers must be exact', (t) => {
+await t.test('in a part of a text only the numbers of that part must be exact', (t) => {
   const text = '{"id": 1732178817123457001, "args": {"list": [1, 12345678901234567890], "n": 2}}'
   const refused = { message: /The number 12345678901234567890 can't/ }
   t.throws(() => requireExactNumbers(memberText(text, 'args')), refused)

@@ -67,7 +67,7 @@ await t.test('the same column may be filtered more than once', (t) => {
   t.end()
 })
 
-await t.test('every operator has its form: one value, a list, or none', (t) => {
+await t.test('every operator takes one value, a list, or no value', (t) => {
   for (const [operator, { form }] of Object.entries(operators)) {
     const bare = `x=${operator}`
     if (form === 'none') {
@@ -83,7 +83,7 @@ await t.test('every operator has its form: one value, a list, or none', (t) => {
   t.end()
 })
 
-await t.test('what is no operator is kept as it came, for a message that knows the column', (t) => {
+await t.test('an unknown operator is kept unchanged for the message about its column', (t) => {
   t.same(parseUrl('x=equals.5').filters, [filter('x', 'equals', '5')])
   t.same(parseUrl('x=5').filters, [filter('x', '5')])
   t.same(parseUrl('x=').filters, [filter('x', '')])

@@ -117,7 +117,7 @@ await t.test('what the files contradict is reported too', async (t) => {
   )
 })
 
-await t.test('aggregates are on, off, or dearer', async (t) => {
+await t.test('aggregates are on, off, or at a higher price', async (t) => {
   t.same((await openWith(t, '')).aggregates, { rowsPerGroup: 1 })
   t.same((await openWith(t, '    aggregates: {}\n')).aggregates, { rowsPerGroup: 1 })
   t.same((await openWith(t, '    aggregates: {rows_per_group: 5}\n')).aggregates, {

@@ -31,7 +31,7 @@ function datasetProblems(...lines: readonly string[]): readonly string[] {
 
 const plan = '{rows_per_month: 10, history: all, price_rub: 0}'
 
-await t.test('a text that is nested without end is refused at once', (t) => {
+await t.test('a deeply nested text is refused quickly', (t) => {
   const deep = {
     brackets: `a: ${'['.repeat(100_000)}`,
     'closed brackets': `a: ${'['.repeat(60)}${']'.repeat(60)}`,
@@ -365,7 +365,7 @@ await t.test('a plan name has up to 32 characters of a-z, 0-9, _ and -', (t) => 
   t.end()
 })
 
-await t.test('a plan without history sees all years where there is no history column', (t) => {
+await t.test('a plan without history sees all years of a dataset without a history column', (t) => {
   t.same(datasetProblems('plans: {last: {rows_per_month: 1, price_rub: 0}}'), [])
   t.same(datasetProblems('history: year', 'plans: {last: {rows_per_month: 1, price_rub: 0}}'), [
     'registry.yaml:6:13: datasets.things.plans.last.history: is missing: the number of latest years that the plan sees, or "all".',
@@ -407,7 +407,7 @@ await t.test('keys that contradict each other are rejected', (t) => {
   t.end()
 })
 
-await t.test('all mistakes are reported at once, in the order of the lines', (t) => {
+await t.test('all mistakes are reported together, in the order of the lines', (t) => {
   const problems = problemsOf(`
 demo: {token: bad}
 dataset: 1

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { RegistryError, parseRegistry } from '../../src/registry/registry.js'
-import { paymentText } from '../../src/registry/shop/payment-text.js'
+import { paymentText } from '../../src/registry/payment-text.js'
 
 const datasets = 'datasets: {things: {title: Things, files: a.parquet}}\n'
 
@@ -56,7 +56,7 @@ await t.test('each mistake is named with line, column and correction', (t) => {
   t.end()
 })
 
-await t.test('the text on how to pay has number and amount in place of their names', (t) => {
+await t.test('the text on how to pay has the number and the amount of the order', (t) => {
   const order = { orderId: 'ord_1', amountRub: 9900 }
   const both = { en: 'Pay {amount}, order {order} {else}', ru: '{order}: {amount} ₽' }
   t.equal(paymentText(both, 'en', order), 'Pay 9900, order ord_1 {else}')

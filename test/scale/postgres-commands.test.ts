@@ -11,6 +11,7 @@ import { PostgresStore } from '../../src/control/postgres/postgres-store.js'
 import { finishReload, takeReload } from '../../src/control/reload-requests.js'
 import { insertOrder } from '../../src/control/orders.js'
 import { ServerLock } from '../../src/control/store/server-lock.js'
+import { sql } from '../../src/control/store/sql.js'
 import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { chargeAll } from '../../src/control/usage.js'
 import { buildCliFixture } from '../cli/fixtures/cli-fixture.js'
@@ -189,7 +190,7 @@ await t.test('backup refuses, and migrate brings the schema to this release', as
   t.same(await cli.json(['migrate']), { schema: 0, ...release, upgraded: true })
   t.match((await cli.das(['migrate'])).stdout, /has schema version \d+, that of this release\.$/m)
   const store = openShared(t, cli.url)
-  await store.run('UPDATE schema_version SET version = 99')
+  await store.run(sql`UPDATE schema_version SET version = 99`)
   for (const argv of [dry, ['migrate'], ['subscription', 'list'], create]) {
     const newer = await cli.das(argv)
     t.match(newer, { code: 1, stderr: /written by a newer release: it is version 99/ })

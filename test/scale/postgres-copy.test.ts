@@ -15,6 +15,7 @@ import { requestReload } from '../../src/control/reload-requests.js'
 import { insertOrder } from '../../src/control/orders.js'
 import type { NewOrder } from '../../src/control/orders.js'
 import { insertPayment } from '../../src/control/payments.js'
+import { sql, sqlText } from '../../src/control/store/sql.js'
 import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import type { ControlStore } from '../../src/control/store/store.js'
 import { listSubscriptions } from '../../src/control/subscriptions.js'
@@ -142,7 +143,9 @@ await t.test('another key, or a damaged one, is refused, and nothing is copied',
   writeFileSync(keyPath, 'short')
   await t.rejects(copyStore(file, store, dirname(path)), { message: /mail\.key .* is damaged/ })
   t.same(await keyOf(store, 'unused', 'mail.key'), made)
-  for (const { name } of copiedTables) t.same(await store.all(`SELECT 1 FROM ${name}`), [], name)
+  for (const { name } of copiedTables) {
+    t.same(await store.all(sql`SELECT 1 FROM ${sqlText(name)}`), [], name)
+  }
 })
 
 await t.test('a row that differs is found, and nothing is copied', async (t) => {
@@ -156,16 +159,18 @@ await t.test('a row that differs is found, and nothing is copied', async (t) => 
   ] as const) {
     const store = openPostgres(t, server.url)
     await store.run(
-      `CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS
-       $$ BEGIN ${change}; RETURN NEW; END $$`,
+      sql`CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN ${sqlText(change)}; RETURN NEW; END $$`,
     )
     await store.run(
-      `CREATE TRIGGER spoil BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION spoil()`,
+      sql`CREATE TRIGGER spoil BEFORE INSERT ON ${sqlText(table)} FOR EACH ROW EXECUTE FUNCTION spoil()`,
     )
     await t.rejects(copyStore(file, store, noKeys), {
       message: new RegExp(`^${table} .*nothing was copied`),
     })
-    for (const { name } of copiedTables) t.same(await store.all(`SELECT 1 FROM ${name}`), [], name)
+    for (const { name } of copiedTables) {
+      t.same(await store.all(sql`SELECT 1 FROM ${sqlText(name)}`), [], name)
+    }
   }
 })
 
@@ -178,5 +183,5 @@ await t.test('a table or column that this release does not know is refused', asy
   await t.rejects(copyStore(file, store, noKeys), {
     message: /^the tables to copy are .*surprises/,
   })
-  t.same(await store.all('SELECT 1 FROM orders'), [])
+  t.same(await store.all(sql`SELECT 1 FROM orders`), [])
 })

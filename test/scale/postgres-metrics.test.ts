@@ -2,6 +2,7 @@ import t from 'tap'
 import { subscribe } from '../control/fixtures/store.js'
 import { seriesOf, withMetrics } from '../support/metrics.js'
 import { startThings } from '../support/things.js'
+import { sql } from '../../src/control/store/sql.js'
 import { openPostgres, startPostgres } from './fixtures/postgres.js'
 
 const { url } = await startPostgres(t)
@@ -28,13 +29,13 @@ await t.test('charges in a PostgreSQL are measured, and those that it refuses', 
   const seconds = (await seriesOf(world)).get('das_charge_sync_seconds_sum') ?? 0
   t.ok(seconds > 0 && seconds < 10, `${seconds} s`)
 
-  await store.run(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+  await store.run(sql`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
     AS $$ BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END $$`)
-  await store.run(`CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON usage
+  await store.run(sql`CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON usage
     FOR EACH ROW EXECUTE FUNCTION refuse()`)
   t.match(await ask(), { status: 503, body: { error: 'service_unavailable' } })
   t.same(await counts(), [1, 1])
-  await store.run('DROP TRIGGER refuse ON usage')
+  await store.run(sql`DROP TRIGGER refuse ON usage`)
   t.equal((await ask()).status, 200)
   t.same(await counts(), [2, 1])
 })

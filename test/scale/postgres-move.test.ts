@@ -13,6 +13,7 @@ import { postgresSchemaVersion } from '../../src/control/postgres/postgres-migra
 import { PostgresStore } from '../../src/control/postgres/postgres-store.js'
 import { controlMigrations, migrate } from '../../src/control/store/migrations.js'
 import { ServerLock } from '../../src/control/store/server-lock.js'
+import { sql, sqlText } from '../../src/control/store/sql.js'
 import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { listSubscriptions } from '../../src/control/subscriptions.js'
 import { buildCliFixture } from '../cli/fixtures/cli-fixture.js'
@@ -45,7 +46,9 @@ function openShared(t: Test, url: string): PostgresStore {
 
 async function isEmpty(store: PostgresStore): Promise<boolean> {
   const tables = [...copiedTables, { name: 'keys' }]
-  const rows = await Promise.all(tables.map(({ name }) => store.all(`SELECT 1 FROM ${name}`)))
+  const rows = await Promise.all(
+    tables.map(({ name }) => store.all(sql`SELECT 1 FROM ${sqlText(name)}`)),
+  )
   return rows.flat().length === 0
 }
 

@@ -9,6 +9,7 @@ import { listSubscriptions } from '../../src/control/subscriptions.js'
 import { readUsage } from '../../src/control/usage.js'
 import { subscribe, thrownBy } from '../control/fixtures/store.js'
 import { freshSchema, openPostgres, startPostgres } from './fixtures/postgres.js'
+import { sql } from '../../src/control/store/sql.js'
 import { machine } from '../support/machine.js'
 
 const unavailable = {
@@ -38,9 +39,9 @@ for (const [how, end] of [
     await Promise.all([1, 2, 3].map(() => charges.chargeAll([charge])))
     const interrupted = thrownBy(() =>
       store.write(async (tx) => {
-        await tx.run("UPDATE subscriptions SET language = 'ru'")
+        await tx.run(sql`UPDATE subscriptions SET language = 'ru'`)
         await end()
-        await tx.write((inner) => inner.run("UPDATE subscriptions SET language = 'ru'"))
+        await tx.write((inner) => inner.run(sql`UPDATE subscriptions SET language = 'ru'`))
       }),
     )
     t.match(await interrupted, unavailable, 'in a transaction')
@@ -68,12 +69,12 @@ await t.test('a server that starts before PostgreSQL works when that is there', 
 await t.test('too many connections are refused, and none is lost', async (t) => {
   const { store } = await open(t)
   const many = openPostgres(t, server.url, { schema: store.schema, size: 30 })
-  const reads = Array.from({ length: 30 }, () => many.all('SELECT pg_sleep(0.2)'))
+  const reads = Array.from({ length: 30 }, () => many.all(sql`SELECT pg_sleep(0.2)`))
   const results = await Promise.allSettled(reads)
   const refused = results.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
   t.ok(refused.length > 0)
   for (const error of refused) t.match(error, unavailable)
-  t.equal((await many.all('SELECT 1')).length, 1)
+  t.equal((await many.all(sql`SELECT 1`)).length, 1)
 })
 
 await t.test('a database that can only be read refuses writes', async (t) => {
@@ -96,7 +97,7 @@ await t.test('a commit whose answer is lost is refused', async (t) => {
   await far.ready()
   const lost = thrownBy(() =>
     far.write(async (tx) => {
-      await tx.run("UPDATE subscriptions SET language = 'ru'")
+      await tx.run(sql`UPDATE subscriptions SET language = 'ru'`)
       proxy.loseAnswers()
     }),
   )

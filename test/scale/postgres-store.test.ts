@@ -21,6 +21,7 @@ import { findToken } from '../../src/control/tokens/tokens.js'
 import { noon, subscribe, thrownBy } from '../control/fixtures/store.js'
 import { oneLedgerOfFirst, twoLedgers } from '../control/fixtures/two-ledgers.js'
 import { freshSchema, openPostgres, password, startPostgres } from './fixtures/postgres.js'
+import { sql } from '../../src/control/store/sql.js'
 import { machine } from '../support/machine.js'
 
 const server = await startPostgres(t)
@@ -109,7 +110,7 @@ await t.test('a schema of a newer release is refused, for the operator', async (
       'restore an older backup.',
   }
   await t.rejects(later.ready(), refused)
-  await t.rejects(later.all('SELECT 1'), refused)
+  await t.rejects(later.all(sql`SELECT 1`), refused)
 })
 
 await t.test('orders and agreements become one ledger, and nothing sold is lost', async (t) => {
@@ -125,7 +126,7 @@ await t.test('orders and agreements become one ledger, and nothing sold is lost'
   t.same(await ordersOfSubscription(store, 'sub_1'), oneLedgerOfFirst)
   t.match(await ordersOfSubscription(store, 'sub_2'), [{ kind: 'new', effect: { entry: 2 } }])
   t.equal(await newestEntry(store, 'sub_1'), 7)
-  t.equal((await store.all('SELECT 1 FROM payments')).length, 1)
+  t.equal((await store.all(sql`SELECT 1 FROM payments`)).length, 1)
 })
 
 await t.test('transactions of several stores run one after another', async (t) => {
@@ -137,7 +138,7 @@ await t.test('transactions of several stores run one after another', async (t) =
     [...stores, ...stores, ...stores].map((store) =>
       store.write(async (tx) => {
         most = Math.max(most, ++running)
-        await tx.all('SELECT 1')
+        await tx.all(sql`SELECT 1`)
         running -= 1
       }),
     ),
@@ -164,8 +165,8 @@ await t.test('a commit of a transaction that PostgreSQL gave up is no success', 
   const { subscriptionId } = await subscribe(store)
   await t.rejects(
     store.write(async (tx) => {
-      await tx.run("UPDATE subscriptions SET language = 'ru'")
-      await tx.run('INSERT INTO subscribers (email) VALUES (NULL)').catch(() => {})
+      await tx.run(sql`UPDATE subscriptions SET language = 'ru'`)
+      await tx.run(sql`INSERT INTO subscribers (email) VALUES (NULL)`).catch(() => {})
     }),
     { code: 'service_unavailable' },
   )
@@ -224,7 +225,7 @@ await t.test('errors of the connection show no secret', async (t) => {
     const lock = AdvisoryLock.open(url)
     const attempts = [
       () => store.ready(),
-      () => store.all('SELECT 1'),
+      () => store.all(sql`SELECT 1`),
       () => store.write(async () => {}),
       () => lock.tryTake('letters'),
     ]
@@ -259,6 +260,6 @@ await t.test(
     for (const error of await Promise.all(attempts)) t.match(error, { code: 'service_unavailable' })
     await admin.query('ROLLBACK')
     await subscribe(store)
-    t.equal((await store.all('SELECT 1 FROM subscriptions')).length, 1)
+    t.equal((await store.all(sql`SELECT 1 FROM subscriptions`)).length, 1)
   },
 )

@@ -63,7 +63,7 @@ async function hintOf(
   return content['hint'] as string | undefined
 }
 
-await t.test('the one filter that leaves nothing is named', async (t) => {
+await t.test('the filter that matches no row is named', async (t) => {
   const world = await startAccounts(t)
   const { token, subscriptionId } = await world.subscribe(['accounts:pro'])
   const hint = (...filters: Filter[]) => hintOf(world, token, filters)
@@ -177,7 +177,7 @@ await t.test('a value that is there has no values near it', async (t) => {
 
 // Guarantee: a hint costs one row at most, so it shows no cell. Only of the history column, which
 // says which rows there are, does it show what the other filters leave.
-await t.test('a key and a nonsense value read nothing of its row', async (t) => {
+await t.test('an impossible value beside a key reveals nothing of the row', async (t) => {
   const world = await startAccounts(t)
   const { token } = await world.subscribe(['accounts:pro'])
   for (const column of ['revenue', 'fine', 'share']) {

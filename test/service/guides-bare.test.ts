@@ -28,7 +28,7 @@ await t.test('many rows of amounts alone, without key or history, are described'
   })
 })
 
-await t.test('a dataset without rows is described, whatever its types', async (t) => {
+await t.test('a dataset without rows is described, with all types', async (t) => {
   const columns = [
     "DATE '2024-01-01' AS day",
     "TIMESTAMP '2024-01-01 00:00:00' AS moment",

@@ -215,7 +215,7 @@ datasets:
   })
 })
 
-await t.test('a window without rows has a guide that invents nothing', async (t) => {
+await t.test('the guide of a window without rows has no invented values', async (t) => {
   const world = await startWorld(t, {
     files: { 'data/a.parquet': "SELECT 1 AS id, 'secret' AS name FROM range(10) t(i)" },
     registry: `
@@ -323,15 +323,18 @@ function clientAt(world: World, remoteAddress: string): World {
   return { ...world, get }
 }
 
+const shipped = await startShipped(t, { isTimeStill: true })
+
 await t.test('the shipped datasets are described whole, with calls that work', async (t) => {
-  const world = await startShipped(t)
-  const { datasets, demo } = world.app.catalog()
+  const { datasets, demo } = shipped.app.catalog()
   for (const [index, { name, plans }] of [...datasets.values()].entries()) {
-    const client = clientAt(world, `10.0.0.${index + 1}`)
+    const client = clientAt(shipped, `10.0.0.${index + 1}`)
     // Plans with the same years see the same.
     const planOf = new Map([...plans].map(([plan, { history }]) => [history, plan]))
     const tokens = await Promise.all(
-      [...planOf.values()].map(async (plan) => (await world.subscribe([`${name}:${plan}`])).token),
+      [...planOf.values()].map(
+        async (plan) => (await shipped.subscribe([`${name}:${plan}`])).token,
+      ),
     )
     for (const token of [demo?.token ?? '', ...tokens]) {
       const guide = await guideOf(client, token, name)
@@ -349,10 +352,9 @@ await t.test('the shipped datasets are described whole, with calls that work', a
 await t.test(
   'a description of many columns shows keys and what measures are made of',
   async (t) => {
-    const world = await startShipped(t)
     for (const plan of ['free', 'pro']) {
-      const { token } = await world.subscribe([`financials:${plan}`])
-      const guide = await guideOf(world, token, 'financials')
+      const { token } = await shipped.subscribe([`financials:${plan}`])
+      const guide = await guideOf(shipped, token, 'financials')
       const names = guide.columns.map(({ name }) => name)
       t.equal(names.length, 24)
       for (const name of ['inn', 'year', 'name', 'okved', '2110', '2400', '1600', '1300']) {
@@ -366,10 +368,9 @@ await t.test(
 )
 
 await t.test('columns and search describe the columns that an agent asks for', async (t) => {
-  const world = await startShipped(t)
-  const demo = world.app.catalog().demo?.token ?? ''
+  const demo = shipped.app.catalog().demo?.token ?? ''
   const describe = async (asked: Readonly<Record<string, unknown>>) => {
-    const answer = await callTool(world, demo, 'describe_resource', {
+    const answer = await callTool(shipped, demo, 'describe_resource', {
       resource: 'financials',
       ...asked,
     })

@@ -1,24 +1,31 @@
 import t from 'tap'
-import { KeptAnswers } from '../../src/service/paid/kept-answers.js'
+import { answerCache, keptAnswer } from '../../src/service/paid/kept-answers.js'
+import type { Keepable } from '../../src/service/paid/kept-answers.js'
 
 function answerOf(bytes: number) {
   return { rows: [Buffer.alloc(bytes)] }
 }
 
+/** A cache whose answers are made by their tests. */
+function open<Answer extends Keepable>() {
+  const cache = answerCache<Answer>()
+  return (key: string, make: () => Promise<Answer>) => keptAnswer(cache, key, make)
+}
+
 await t.test('a small answer is made once', async (t) => {
-  const kept = new KeptAnswers()
-  const first = await kept.get('a', async () => answerOf(10))
-  t.equal(await kept.get('a', () => Promise.reject(new Error('made again'))), first)
-  t.not(await kept.get('b', async () => answerOf(10)), first)
+  const kept = open()
+  const first = await kept('a', async () => answerOf(10))
+  t.equal(await kept('a', () => Promise.reject(new Error('made again'))), first)
+  t.not(await kept('b', async () => answerOf(10)), first)
 })
 
 await t.test(
   'a kept answer holds its bytes alone, not the larger buffer they came in',
   async (t) => {
-    const kept = new KeptAnswers<{ rows: (Buffer | { encoded: Buffer; position: number })[] }>()
+    const kept = open<{ rows: (Buffer | { encoded: Buffer; position: number })[] }>()
     const large = Buffer.from('..ab{}cd..')
     const made = { rows: [large.subarray(2, 4), { encoded: large.subarray(6, 8), position: 7 }] }
-    const { rows } = await kept.get('a', async () => made)
+    const { rows } = await kept('a', async () => made)
     t.same(rows, [Buffer.from('ab'), { encoded: Buffer.from('cd'), position: 7 }])
     const buffers = rows.map((row) => (Buffer.isBuffer(row) ? row : row.encoded).buffer)
     t.equal(buffers[0]?.byteLength, 4)
@@ -27,28 +34,28 @@ await t.test(
 )
 
 await t.test('a large answer and a failure are not kept', async (t) => {
-  const kept = new KeptAnswers()
+  const kept = open()
   let made = 0
   for (let asked = 0; asked < 2; asked++) {
-    await kept.get('rows', async () => {
+    await kept('rows', async () => {
       made++
       return answerOf(200_001)
     })
-    await kept.get('file', async () => {
+    await kept('file', async () => {
       made++
       return { rows: [], file: Buffer.alloc(200_001) }
     })
   }
   t.equal(made, 4)
-  await t.rejects(kept.get('c', () => Promise.reject(new Error('failed'))))
-  t.same(await kept.get('c', async () => answerOf(0)), answerOf(0))
+  await t.rejects(kept('c', () => Promise.reject(new Error('failed'))))
+  t.same(await kept('c', async () => answerOf(0)), answerOf(0))
 })
 
 await t.test('the answer that was not asked for the longest time leaves first', async (t) => {
-  const kept = new KeptAnswers()
+  const kept = open()
   const made: string[] = []
   const ask = (key: string) =>
-    kept.get(key, async () => {
+    kept(key, async () => {
       made.push(key)
       return answerOf(180_000)
     })

@@ -44,7 +44,7 @@ await t.test('a guide goes without facts that are late, and has them the next ti
   t.same(await guides.guide(access, options, 0), patient, 'and is kept')
 })
 
-await t.test('a hint that is late is left out; a client that is gone is no hint', async (t) => {
+await t.test('a late hint is left out, and so is the hint for a disconnected client', async (t) => {
   const world = await openEngine(t, { files: { 'a.parquet': 'SELECT 1 AS id' } })
   const [column] = world.version.columns
   if (!column) throw new Error('no column')
@@ -75,7 +75,7 @@ await t.test('a hint that is late is left out; a client that is gone is no hint'
 })
 
 // Guarantee: an explanation that looks at rows is not given unpaid.
-await t.test('a hint that can not be paid for says nothing of the rows', async (t) => {
+await t.test("a hint that can't be paid for reveals nothing of the rows", async (t) => {
   const world = await openEngine(t, { files: { 'a.parquet': 'SELECT i AS id FROM range(9) t(i)' } })
   const [column] = world.version.columns
   if (!column) throw new Error('no column')

@@ -5,6 +5,7 @@ import type { DurableCharges } from '../../src/access/charge-queue.js'
 import { ChargeStore } from '../../src/control/charge-store.js'
 import { PostgresCharges } from '../../src/control/postgres/postgres-charges.js'
 import { PostgresStore } from '../../src/control/postgres/postgres-store.js'
+import { sql } from '../../src/control/store/sql.js'
 import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import type { ControlStore } from '../../src/control/store/store.js'
 import { machine } from './machine.js'
@@ -44,13 +45,24 @@ export function openRecordsOf(state: string): ControlStore {
   return PostgresStore.open(controlUrl, { ...machine, size: 4 })
 }
 
+let empty: Buffer | undefined
+
+/** Puts empty tables into a new state folder: making them is a seventh of a start. */
+export async function makeRecords(state: string): Promise<void> {
+  const path = join(state, 'control.db')
+  if (server !== undefined || existsSync(path)) return
+  mkdirSync(state, { recursive: true, mode: 0o700 })
+  if (empty) return writeFileSync(path, empty, { mode: 0o600 })
+  await SqliteStore.open(path, machine).close()
+  empty = readFileSync(path)
+}
+
 /** What a test finds unchanged: the names of all tables. */
 export function tablesOf(control: ControlStore): Promise<{ readonly name: string }[]> {
-  const inPostgres =
-    'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema()'
-  return control.all(
-    `${control.file === null ? inPostgres : 'SELECT name FROM sqlite_schema'} ORDER BY 1`,
-  )
+  const inPostgres = sql`SELECT table_name AS name FROM information_schema.tables
+    WHERE table_schema = current_schema()`
+  const names = control.file === null ? inPostgres : sql`SELECT name FROM sqlite_schema`
+  return control.all(sql`${names} ORDER BY 1`)
 }
 
 /** Where a door of the test's own charges: `busyTimeoutMs` is how long a lock of the file lasts. */

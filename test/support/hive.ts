@@ -1,7 +1,7 @@
 import { copyFile, mkdir, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createHiveTable, quoted } from '../../scripts/harness/trino.js'
-import type { DescribedColumn, Hive } from '../../scripts/harness/trino.js'
+import { createHiveTable, quoted } from './trino-server.js'
+import type { DescribedColumn, Hive } from './trino-server.js'
 import { readCells, writeParquet } from './parquet.js'
 
 /** Types that Trino has and Hive lacks: a view makes them of texts. */

@@ -2,7 +2,26 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Test } from 'tap'
+
+/** Starting one takes longer than most of what tests ask it: all tests of a process share it. */
+let duckDb: Promise<DuckDBInstance> | undefined
+
+/** A plain DuckDB with one thread and without a cache of files, over a connection of its own. */
+export async function withDuckDb<T>(
+  work: (connection: DuckDBConnection) => Promise<T>,
+): Promise<T> {
+  const settings = { threads: '1', enable_external_file_cache: 'false' }
+  duckDb ??= DuckDBInstance.create(':memory:', settings)
+  const connection = await (await duckDb).connect()
+  try {
+    await connection.run("SET TimeZone = 'UTC'")
+    return await work(connection)
+  } finally {
+    connection.disconnectSync()
+  }
+}
 
 /** Writes Parquet files with DuckDB: path → SELECT. */
 export async function writeParquet(
@@ -10,15 +29,13 @@ export async function writeParquet(
   files: Readonly<Record<string, string>>,
   options = '',
 ): Promise<void> {
-  const instance = await DuckDBInstance.create(':memory:')
-  const connection = await instance.connect()
-  for (const [name, select] of Object.entries(files)) {
-    const path = join(folder, name)
-    mkdirSync(dirname(path), { recursive: true })
-    await connection.run(`COPY (${select}) TO '${path}' (FORMAT parquet${options})`)
-  }
-  connection.disconnectSync()
-  instance.closeSync()
+  await withDuckDb(async (connection) => {
+    for (const [name, select] of Object.entries(files)) {
+      const path = join(folder, name)
+      mkdirSync(dirname(path), { recursive: true })
+      await connection.run(`COPY (${select}) TO '${path}' (FORMAT parquet${options})`)
+    }
+  })
 }
 
 /** What a plain DuckDB reads from a Parquet file: names, types, and every cell as text. */
@@ -34,25 +51,22 @@ export interface Cells {
 
 /** Reads a file, or the rows of a SELECT from it: `$1` is its path. */
 export async function readCells(path: string, select = 'FROM read_parquet($1)'): Promise<Cells> {
-  const instance = await DuckDBInstance.create(':memory:', { threads: '1' })
-  const connection = await instance.connect()
-  await connection.run("SET TimeZone = 'UTC'")
-  const ask = async (sql: string) => (await connection.runAndReadAll(sql, [path])).getRowsJS()
-  const source = await connection.run(`SELECT * FROM (${select}) LIMIT 0`, [path])
-  const rows = await ask(`SELECT CAST(COLUMNS(*) AS VARCHAR) FROM (${select})`)
-  const groups = await ask(
-    `SELECT DISTINCT row_group_id, row_group_num_rows FROM parquet_metadata($1) ORDER BY 1`,
-  )
-  const notes = await ask('SELECT key FROM parquet_kv_metadata($1)')
-  connection.disconnectSync()
-  instance.closeSync()
-  return {
-    names: source.columnNames(),
-    types: source.columnTypes().map((type) => type.alias ?? type.toString()),
-    rows,
-    rowGroups: groups.map(([, count]) => Number(count)),
-    notes: notes.flat(),
-  }
+  return withDuckDb(async (connection) => {
+    const ask = async (sql: string) => (await connection.runAndReadAll(sql, [path])).getRowsJS()
+    const source = await connection.run(`SELECT * FROM (${select}) LIMIT 0`, [path])
+    const rows = await ask(`SELECT CAST(COLUMNS(*) AS VARCHAR) FROM (${select})`)
+    const groups = await ask(
+      `SELECT DISTINCT row_group_id, row_group_num_rows FROM parquet_metadata($1) ORDER BY 1`,
+    )
+    const notes = await ask('SELECT key FROM parquet_kv_metadata($1)')
+    return {
+      names: source.columnNames(),
+      types: source.columnTypes().map((type) => type.alias ?? type.toString()),
+      rows,
+      rowGroups: groups.map(([, count]) => Number(count)),
+      notes: notes.flat(),
+    }
+  })
 }
 
 /** The same of a file's bytes. */
@@ -65,16 +79,14 @@ export async function readBytes(t: Test, bytes: Uint8Array, select?: string): Pr
 
 /** Overwrites the middle of a column's data in one row group, as a bad disk would. */
 export async function damagePage(path: string, column: string, rowGroup: number): Promise<void> {
-  const instance = await DuckDBInstance.create(':memory:')
-  const connection = await instance.connect()
-  const found = await connection.runAndReadAll(
-    `SELECT coalesce(least(dictionary_page_offset, data_page_offset), data_page_offset),
-       total_compressed_size
-     FROM parquet_metadata('${path}')
-     WHERE path_in_schema = '${column}' AND row_group_id = ${rowGroup}`,
+  const found = await withDuckDb((connection) =>
+    connection.runAndReadAll(
+      `SELECT coalesce(least(dictionary_page_offset, data_page_offset), data_page_offset),
+         total_compressed_size
+       FROM parquet_metadata('${path}')
+       WHERE path_in_schema = '${column}' AND row_group_id = ${rowGroup}`,
+    ),
   )
-  connection.disconnectSync()
-  instance.closeSync()
   const [start, size] = (found.getRowsJS()[0] ?? []).map(Number)
   if (start === undefined || size === undefined) throw new Error(`no ${column} in ${path}`)
   const bytes = readFileSync(path)

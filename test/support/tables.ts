@@ -5,7 +5,7 @@ import { isMap, isScalar, parseDocument } from 'yaml'
 import type { YAMLMap } from 'yaml'
 import { TrinoClient } from '../../src/engine/trino/trino-client.js'
 import { listOf } from '../../src/registry/registry.js'
-import type { Hive } from '../../scripts/harness/trino.js'
+import type { Hive } from './trino-server.js'
 import { hiveTableOf } from './hive.js'
 import { machineClock } from '../../src/clock.js'
 

@@ -8,11 +8,13 @@ import type { App } from '../../src/app.js'
 import { readConfig } from '../../src/config.js'
 import { createSubscription } from '../../src/control/subscriptions.js'
 import type { NewSubscription } from '../../src/control/subscriptions.js'
-import { controlSetting, openRecordsOf } from './database.js'
+import { controlSetting, makeRecords, openRecordsOf } from './database.js'
+import { openedOnce } from './opened-once.js'
 import { writeParquet } from './parquet.js'
 import { registryOf, requireTables } from './tables.js'
 import type { StoredOrder } from './tables.js'
 import { machineRandom } from '../../src/random.js'
+import { hashFile } from '../../src/versions/hash-file.js'
 import { MovingClock } from './moving-clock.js'
 import { testFolder } from './folder.js'
 
@@ -89,6 +91,7 @@ export async function startWorld(t: Test, options: WorldOptions): Promise<World>
     state: join(folder, 'var'),
     ...options.settings,
   }
+  await makeRecords(settings.state)
   const config = readConfig({ ...settings, ...controlSetting(settings.state) }, {})
   const logger = pino(
     { level: 'debug' },
@@ -104,6 +107,8 @@ export async function startWorld(t: Test, options: WorldOptions): Promise<World>
     clock,
     random: machineRandom,
     version: '0.0.0-test',
+    openFiles: openedOnce,
+    hashFile,
     ...(portalFolder !== undefined && { portalFolder }),
   })
   const control = openRecordsOf(settings.state)

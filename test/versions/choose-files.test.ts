@@ -206,12 +206,15 @@ function versionOver(
     layout: '',
     partition: new Map(),
     bounds: each,
+    contentHash: '',
+    rowCopy: null,
+    pages: null,
   }))
   return {
     id: '0'.repeat(16),
     dataset: 'things',
     files,
-    dropped: [],
+    lookUps: columns.slice(0, 1),
     search: [],
     columns,
     key: columns,

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { das, serve } from '../../harness/fixture.js'
+import { demand, eventually } from '../../harness/fault.js'
+import { serve } from '../../harness/fixture.js'
 import type { Fixture, ServeOptions, Sold } from '../../harness/fixture.js'
 import type { Run } from '../../harness/script.js'
-import type { Server } from '../../harness/server.js'
-import { eventually } from '../../harness/wait.js'
 import type { Serving } from '../parts/serving.js'
 
 /** What not every machine has: the right to mount file systems, or Debian's package faketime. */
@@ -34,76 +33,42 @@ export interface FaultCase {
   readonly strike: (site: Site) => Promise<void>
 }
 
+/** Where a fault strikes. */
+export interface Site extends Serving {
+  readonly fixture: FaultsFixture
+  readonly run: Run
+  /** What the server was started with. */
+  readonly options: ServeOptions
+  /** What a fault wants to be read beside its row. */
+  readonly notes: string[]
+}
+
 const logMsMax = 120_000
 
 /** Keeps the whole log of a server for a few seconds under load. */
 export const wholeLog = { outputMax: 50_000_000 } as const
 
-/** Where a fault strikes. */
-export class Site {
-  readonly fixture: FaultsFixture
-  readonly run: Run
-  /** The environment of the server. */
-  readonly env: NodeJS.ProcessEnv
-  /** What a fault wants to be read beside its row. */
-  readonly notes: string[] = []
-  readonly #serving: Serving
+/** Waits, until the script is stopped. */
+export function wait({ run }: Site, ms: number): Promise<void> {
+  return sleep(ms, undefined, { signal: run.cleanup.signal })
+}
 
-  constructor(fixture: FaultsFixture, serving: Serving, env: NodeJS.ProcessEnv, run: Run) {
-    this.fixture = fixture
-    this.run = run
-    this.env = env
-    this.#serving = serving
-  }
-
-  get server(): Server {
-    return this.#serving.server()
-  }
-
-  get pid(): string {
-    return String(this.server.child.pid)
-  }
-
-  wait(ms: number): Promise<void> {
-    return sleep(ms, undefined, { signal: this.run.cleanup.signal })
-  }
-
-  /** Starts the next server, at the same address. */
-  start(): Promise<void> {
-    return this.#serving.start()
-  }
-
-  /** Ends the server, and starts the next one. */
-  restart(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
-    return this.#serving.restart(signal)
-  }
+/** The number of the server's process. */
+export function pidOf({ server }: Site): string {
+  return String(server().child.pid)
 }
 
 /**
  * Tries to start a server, and notes why it does not.
- * @throws Error when it starts
+ * @throws Fault when it starts
  */
 export async function startRefused({ fixture, run, notes }: Site, over: string): Promise<void> {
   const refusal = await serve(fixture, run.cleanup).then(
     () => null,
     (cause: unknown) => String(cause).trimEnd().split('\n').at(-1) ?? '',
   )
-  if (refusal === null) throw new Error(`the server starts over ${over}`)
+  demand(refusal !== null, `the server starts over ${over}`)
   notes.push(refusal.replaceAll(fixture.folder, '…'))
-}
-
-/**
- * Runs a command of the product over the site's folder.
- * @throws Error when it fails
- */
-export async function dasOf(
-  { fixture }: { readonly fixture: Fixture },
-  argv: readonly string[],
-  settings: NodeJS.ProcessEnv = {},
-): Promise<string> {
-  const { code, stdout, stderr } = await das(fixture, argv, settings)
-  if (code !== 0) throw new Error(`das ${argv.join(' ')}: ${stderr}`)
-  return stdout
 }
 
 /**
@@ -111,6 +76,6 @@ export async function dasOf(
  * @throws Fault when they do not come
  */
 export async function untilLogged({ server }: Site, words: string): Promise<void> {
-  const find = () => Promise.resolve(server.output().includes(words) || undefined)
+  const find = () => Promise.resolve(server().output().includes(words) || undefined)
   await eventually(`the log says "${words}"`, { withinMs: logMsMax }, find)
 }

@@ -1,21 +1,21 @@
 import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startClients } from '../../harness/clients.js'
-import { Fault } from '../../harness/fault.js'
+import { demand, eventually } from '../../harness/fault.js'
 import type { Sold } from '../../harness/fixture.js'
-import { send } from '../../harness/http.js'
+import { getOnce } from '../../harness/http.js'
 import { randomOf } from '../../harness/random.js'
 import { ask } from '../parts/ask.js'
 import type { Page } from '../parts/ask.js'
 import type { Ledger } from '../parts/ledger.js'
 import { checkFirst, labelPart, rowsOf, sizeOf } from '../parts/rows.js'
-import type { Table } from '../parts/rows.js'
+import type { Selection, Table } from '../parts/rows.js'
 import { beginWalk, messageOf, nextPage } from '../parts/walks.js'
 import type { Question, Reader } from '../parts/walks.js'
 
 const shape = { years: [1, 2], rows: 2000, letters: 0 } as const
-/** The same rows as dropped, and with a packed copy that has a search file. */
-export const tables: readonly Table[] = [
+/** The same rows as dropped, and with all forms. */
+export const tables: readonly [Table, Table] = [
   { ...shape, name: 'plain' },
   { ...shape, name: 'packed' },
 ]
@@ -56,14 +56,21 @@ export function startWatchers(base: string, watcher: Sold, seed: number, watched
       case 'walk':
         return walker(reader, table, watched)
       case 'export':
-        return exporter(() => get(table, `/v1/${table.name}/export`, sizeOf(everything)), watched)
+        return async () => {
+          const page = await get(table, `/v1/${table.name}/export`, sizeOf(everything))
+          if (page === null || page === 'gone') return
+          requireRows(page, everything)
+          if (page.isWhole) watched.whole += 1
+        }
       default:
         return async () => {
           const id = random.whole(0, shape.rows - 1)
-          const asked = random.oneOf(tables)
+          const { name } = random.oneOf(tables)
           const filter = random.oneOf([`id=eq.${id}`, `label=contains.${labelPart(id)}`])
-          const path = `/v1/${asked.name}?${filter.replace(' ', '%20')}`
-          requireRows(await get(asked, path, shape.years.length), id, id + 1)
+          const path = `/v1/${name}?${filter.replace(' ', '%20')}`
+          const page = await get({ ...shape, name }, path, shape.years.length)
+          demand(page !== 'gone', 'a look-up was refused with 400')
+          if (page) requireRows(page, { years: shape.years, from: id, to: id + 1 })
         }
     }
   })
@@ -83,52 +90,30 @@ function walker(reader: Reader, table: Table, watched: Watched): () => Promise<v
   return async () => {
     const step = await nextPage(reader, walk)
     if (step === 'ended') watched.whole += 1
-    // `gone`: the form of the version that the walk reads is no more, so the client starts again.
+    // `gone`: the version that the walk reads is no more, so the client starts again.
     if (step === 'ended' || step === 'gone') walk = beginWalk(reader, question)
   }
 }
 
-function exporter(get: () => Promise<Page | 'gone' | null>, watched: Watched) {
-  return async () => {
-    const page = await get()
-    if (page === null || page === 'gone') return
-    checkFirst(rowsOf(page.rows), { ...shape, name: '' }, everything)
-    if (!page.isWhole) return
-    requireRows(page, 0, shape.rows)
-    watched.whole += 1
-  }
-}
-
-/** @throws Fault unless a page has exactly the rows of these ids */
-function requireRows(page: Page | 'gone' | null, from: number, to: number): void {
-  if (page === null) return
-  if (page === 'gone') throw new Fault('a look-up was refused with 400')
-  if (page.cursor !== null) throw new Fault('a cursor where no more rows are due')
-  const selection = { years: shape.years, from, to }
+/** @throws Fault unless a page has exactly the rows of a selection, or an export begins so */
+function requireRows(page: Page, selection: Selection): void {
   const rows = rowsOf(page.rows)
   checkFirst(rows, { ...shape, name: '' }, selection)
-  if (rows.length !== sizeOf(selection)) throw new Fault(`${rows.length} rows of ${from} to ${to}`)
+  if (!page.isWhole) return
+  demand(page.cursor === null, 'a cursor where no more rows are due')
+  demand(rows.length === sizeOf(selection), `${rows.length} rows, not ${sizeOf(selection)}`)
 }
 
 /** Asks until every dataset is served right; returns how long that took. */
 export async function msUntilWell(base: string, token: string, withinMs: number): Promise<number> {
   const startedMs = performance.now()
-  const agent = new Agent({ keepAlive: false })
-  const get = async (path: string) => {
-    return send({ base, agent, token }, { method: 'GET', path, body: '' }).catch(() => null)
-  }
-  for (;;) {
-    const answers = await Promise.all([
-      get('/readyz'),
-      ...tables.map(({ name }) => get(`/v1/${name}/aggregate?measures=count`)),
-      ...tables.map(({ name }) => get(`/v1/${name}/top?by=id&limit=1`)),
-    ])
-    const took = performance.now() - startedMs
-    if (answers.every((reply) => reply?.status === 200)) return took
-    if (took > withinMs) {
-      const words = answers.map((reply) => `${reply?.status} ${reply?.text.slice(0, 200)}`)
-      throw new Fault(`not well within ${withinMs} ms: ${words.join('; ')}`)
-    }
-    await sleep(pauseMs)
-  }
+  const questions = ['aggregate?measures=count', 'top?by=id&limit=1']
+  const paths = tables.flatMap(({ name }) => questions.map((each) => `/v1/${name}/${each}`))
+  await eventually('all datasets are served', { withinMs, everyMs: pauseMs }, async () => {
+    const answers = await Promise.all(
+      ['/readyz', ...paths].map((path) => getOnce(base, path, token)),
+    )
+    return answers.every((reply) => reply?.status === 200) || undefined
+  })
+  return performance.now() - startedMs
 }

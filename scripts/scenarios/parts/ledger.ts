@@ -1,19 +1,33 @@
-import { Fault } from '../../harness/fault.js'
+import Database from 'better-sqlite3'
+import pg from 'pg'
+import { demand, Fault } from '../../harness/fault.js'
 import { count } from '../../harness/report.js'
 import { sum } from '../../harness/statistics.js'
 import type { Answer } from './ask.js'
-import type { Seen } from './rule.js'
 
-/** Rows and tops cost a row each, which may be fewer than asked for; an aggregate its whole cost. */
+/** What an answer costs. */
 export type Cost =
+  /** A row each, which may be fewer than asked for. */
   | { readonly kind: 'each'; readonly most: number }
+  /** An aggregate: all or nothing. */
   | { readonly kind: 'whole'; readonly groups: number; readonly rows: number }
+  | { readonly kind: 'free' }
 
 /** Who asks for what, and what its answer costs. */
 export interface Asked {
   readonly subscription: string
   readonly dataset: string
   readonly cost: Cost
+}
+
+/** What the clients saw of one subscription and dataset. */
+export interface Seen {
+  readonly subscription: string
+  readonly dataset: string
+  /** Rows that arrived for certain, of whole answers and broken ones. */
+  readonly delivered: number
+  /** Rows that may have been charged: those of whole answers, and the limit of a broken one. */
+  readonly attempted: number
 }
 
 /** What clients received, and what that may have cost; it grows with subscriptions and datasets. */
@@ -64,6 +78,7 @@ export class Ledger {
 
   /** The rows that a request cost at least and at most, by what came of it. */
   #bounds(answer: Answer, cost: Cost): { least: number; most: number } {
+    if (cost.kind === 'free') return { least: 0, most: 0 }
     const most = cost.kind === 'whole' ? cost.rows : cost.most
     switch (answer.kind) {
       case 'page': {
@@ -88,6 +103,51 @@ export function countsText(counts: Readonly<Record<string, number>>): string {
   return words.map(([name, number]) => `${count(number)} × ${name}`).join(', ') || 'none'
 }
 
+/** Rows that the database says were charged. */
+export interface Charged {
+  readonly subscription: string
+  readonly dataset: string
+  /** `YYYY-MM`, UTC. */
+  readonly period: string
+  readonly rows: number
+}
+
+const chargedSql = 'SELECT subscription_id AS subscription, dataset, period, rows FROM usage'
+
+/**
+ * Reads control.db as a crash left it, its write-ahead log included, and leaves it so for the next
+ * start: a connection that only reads checkpoints nothing.
+ *
+ * @throws Fault where SQLite finds damage
+ */
+export function readCharged(folder: string): readonly Charged[] {
+  const path = `${folder}/state/control.db`
+  const db = new Database(path, { readonly: true, fileMustExist: true })
+  try {
+    const integrity = db.pragma('integrity_check', { simple: true })
+    const orphans = db.pragma('foreign_key_check')
+    const isWell = integrity === 'ok' && Array.isArray(orphans) && orphans.length === 0
+    demand(isWell, `damaged: ${String(integrity)}, ${JSON.stringify(orphans)}`)
+    return db.prepare<[], Charged>(chargedSql).all()
+  } catch (cause) {
+    throw cause instanceof Database.SqliteError ? new Fault(`control.db: ${cause.message}`) : cause
+  } finally {
+    db.close()
+  }
+}
+
+/** Reads what a PostgreSQL holds. */
+export async function readChargedOf(url: string): Promise<readonly Charged[]> {
+  const client = new pg.Client({ connectionString: url, options: '-c search_path=das' })
+  await client.connect()
+  try {
+    const { rows } = await client.query<Omit<Charged, 'rows'> & { rows: string }>(chargedSql)
+    return rows.map((row) => ({ ...row, rows: Number(row.rows) }))
+  } finally {
+    await client.end()
+  }
+}
+
 function endOf(answer: Answer): string {
   switch (answer.kind) {
     case 'page':
@@ -101,8 +161,8 @@ function endOf(answer: Answer): string {
   }
 }
 
-function rowsOf(items: number, isExplained: boolean, cost: Cost): number {
+function rowsOf(items: number, isExplained: boolean, cost: Exclude<Cost, { kind: 'free' }>) {
   if (cost.kind === 'each') return items + (isExplained ? 1 : 0)
-  if (items === cost.groups) return cost.rows
-  throw new Fault(`${items} of ${cost.groups} groups`)
+  demand(items === cost.groups, `${items} of ${cost.groups} groups`)
+  return cost.rows
 }

@@ -32,15 +32,10 @@ export interface Selection {
   readonly to: number
 }
 
-/** That of the source files, year by year, or that of packed ones, by id and year. */
-export type Order = 'source' | 'packed'
-
 /** What rows show about the version that they came from. */
 export interface Evidence {
   /** Year → generation. */
   readonly generations: ReadonlyMap<number, number>
-  /** Null where both orders are the same. */
-  readonly order: Order | null
 }
 
 const digits = 6
@@ -90,11 +85,12 @@ export function checkFirst(
     }
     generations.set(row.year, known)
   }
-  const orders = (['source', 'packed'] as const).filter((order) =>
-    rows.every((row, at) => isAt(row, at, selection, order)),
-  )
-  if (orders.length === 0) throw new Fault(misplaced(rows, selection))
-  return { generations, order: orders.length === 1 ? (orders[0] ?? null) : null }
+  const misplaced = rows.findIndex((row, at) => !isAt(row, at, selection))
+  if (misplaced !== -1) {
+    const which = text(rows[misplaced])
+    throw new Fault(`a row missing, repeated or out of order at ${misplaced}: ${which}`)
+  }
+  return { generations }
 }
 
 function isRow(row: unknown): boolean {
@@ -113,21 +109,10 @@ function tail(year: number, generation: number, letters: number): string {
   return ` of ${year}, g${generation}${'x'.repeat(letters)}`
 }
 
-function isAt({ id, year }: Row, index: number, selection: Selection, order: Order): boolean {
-  const { years, from, to } = selection
-  const [span, ofYears] = [to - from, years.length]
-  const [dueId, dueYear] =
-    order === 'source'
-      ? [from + (index % span), years[Math.floor(index / span)]]
-      : [from + Math.floor(index / ofYears), years[index % ofYears]]
-  return id === dueId && year === dueYear
-}
-
-function misplaced(rows: readonly Row[], selection: Selection): string {
-  const index = rows.findIndex(
-    (row, at) => !isAt(row, at, selection, 'source') && !isAt(row, at, selection, 'packed'),
-  )
-  return `a row missing, repeated or out of order at ${index}: ${text(rows[Math.max(index, 0)])}`
+/** Whether a row is due here: year by year, as the files are. */
+function isAt({ id, year }: Row, index: number, { years, from, to }: Selection): boolean {
+  const span = to - from
+  return id === from + (index % span) && year === years[Math.floor(index / span)]
 }
 
 function text(row: unknown): string {

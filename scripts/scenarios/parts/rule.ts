@@ -1,23 +1,6 @@
-import { Fault } from '../../harness/fault.js'
-
-/** Rows that the database says were charged. */
-export interface Charged {
-  readonly subscription: string
-  readonly dataset: string
-  /** `YYYY-MM`, UTC. */
-  readonly period: string
-  readonly rows: number
-}
-
-/** What the clients saw of one subscription and dataset in one phase. */
-export interface Seen {
-  readonly subscription: string
-  readonly dataset: string
-  /** Rows that arrived for certain, of whole answers and broken ones. */
-  readonly delivered: number
-  /** Rows that may have been charged: those of whole answers, and the limit of a broken one. */
-  readonly attempted: number
-}
+import { periodOf } from '../../../src/control/usage.js'
+import { demand, Fault } from '../../harness/fault.js'
+import type { Charged, Seen } from './ledger.js'
 
 /** Rows a month at most, of one dataset or (null) of all together. */
 export interface Cap {
@@ -39,43 +22,35 @@ export interface Phase {
   readonly caps: readonly Cap[]
 }
 
-type Rule =
-  | 'what was charged stays charged'
-  | 'a charge goes to the present month'
-  | 'charged ≤ quota'
-  | 'delivered ≤ charged'
-  | 'charged ≤ attempted'
-  | 'delivered = charged where nothing crashed'
+type Numbers = Readonly<Record<string, number>>
+type Place = Pick<Charged, 'subscription' | 'dataset'>
 
-/** A counter-example: who, where, and the rows that contradict the rule. */
-export interface Violation {
-  readonly rule: Rule
-  readonly subscription: string
-  /** Null = all datasets together. */
-  readonly dataset: string | null
-  /** Null = all months together. */
-  readonly period: string | null
-  readonly rows: Readonly<Record<string, number>>
+/**
+ * Judges a phase by itself, so that rows charged in vain by one crash hide nothing of the next; when
+ * every phase keeps to delivered ≤ charged ≤ attempted, the whole run does.
+ *
+ * @throws Fault with the rule, who, where, and the rows that contradict it
+ */
+export function requireRule(phase: Phase): void {
+  requireKept(phase)
+  requireDated(phase)
+  requireWithinCaps(phase)
+  requireBalanced(phase)
 }
 
 /**
- * The first thing in a phase that breaks the counter's rule, or null. It judges each phase by
- * itself, so that rows charged in vain by one crash hide nothing of the next; when every phase
- * keeps to delivered ≤ charged ≤ attempted, the whole run does.
+ * Judges a whole run over a database that held no charge before: what was delivered since then.
+ * @throws Fault where a rule does not hold, or no row was delivered
  */
-export function findViolation(phase: Phase): Violation | null {
-  const [violation] = [lost(phase), misdated(phase), aboveCap(phase), unbalanced(phase)].flat()
-  return violation ?? null
-}
-
-/** @throws Fault with the first thing that `findViolation` finds */
-export function requireRule(phase: Phase): void {
-  const violation = findViolation(phase)
-  if (violation === null) return
-  const { rule, subscription, dataset, period, rows } = violation
-  const numbers = Object.entries(rows).map(([name, number]) => `${name} ${number}`)
-  const where = `${subscription}, dataset ${dataset ?? '(all)'}, month ${period ?? '(all)'}`
-  throw new Fault(`"${rule}" does not hold: ${where}: ${numbers.join(', ')}`)
+export function requireRun(
+  { startedMs, isClean }: { readonly startedMs: number; readonly isClean: boolean },
+  seen: readonly Seen[],
+  after: readonly Charged[],
+): void {
+  const isAsked = seen.some(({ delivered }) => delivered > 0)
+  demand(isAsked, 'no row was delivered: nothing was checked')
+  const periods = [periodOf(startedMs), periodOf(Date.now())]
+  requireRule({ isClean, periods, seen, before: [], after, caps: [] })
 }
 
 /** The rows charged in this phase; fewer than none where some that were charged are gone. */
@@ -90,75 +65,62 @@ export function growthOf({ before, after }: Phase): readonly Charged[] {
   return [...grown, ...gone.map((charged) => ({ ...charged, rows: -charged.rows }))]
 }
 
-function lost(phase: Phase): Violation[] {
-  return growthOf(phase)
-    .filter(({ rows }) => rows < 0)
-    .map(({ rows, ...where }) => ({
-      rule: 'what was charged stays charged',
-      ...where,
-      rows: { lost: -rows },
-    }))
+function broken(rule: string, place: Partial<Charged> | Cap, numbers: Numbers): Fault {
+  const { subscription, dataset, period = null } = { period: null, ...place }
+  const rows = Object.entries(numbers).map(([name, number]) => `${name} ${number}`)
+  const where = `${subscription}, dataset ${dataset ?? '(all)'}, month ${period ?? '(all)'}`
+  return new Fault(`"${rule}" does not hold: ${where}: ${rows.join(', ')}`)
+}
+
+function requireKept(phase: Phase): void {
+  const lost = growthOf(phase).find(({ rows }) => rows < 0)
+  if (lost) throw broken('what was charged stays charged', lost, { lost: -lost.rows })
 }
 
 /** No month but the present one grows, and none that is older than the newest one charged. */
-function misdated(phase: Phase): Violation[] {
+function requireDated(phase: Phase): void {
   const newest = new Map<string, string>()
   for (const { subscription, period } of phase.before) {
     if (period > (newest.get(subscription) ?? '')) newest.set(subscription, period)
   }
-  return growthOf(phase)
-    .filter(({ rows }) => rows > 0)
-    .filter(
-      ({ subscription, period }) =>
-        !phase.periods.includes(period) || period < (newest.get(subscription) ?? ''),
-    )
-    .map(({ rows, ...where }) => ({
-      rule: 'a charge goes to the present month',
-      ...where,
-      rows: { charged: rows },
-    }))
+  const misdated = growthOf(phase).find(
+    ({ subscription, period, rows }) =>
+      rows > 0 && (!phase.periods.includes(period) || period < (newest.get(subscription) ?? '')),
+  )
+  if (!misdated) return
+  throw broken('a charge goes to the present month', misdated, { charged: misdated.rows })
 }
 
-function aboveCap({ after, caps }: Phase): Violation[] {
-  return caps.flatMap(({ subscription, dataset, rows: quota }) => {
+function requireWithinCaps({ after, caps }: Phase): void {
+  for (const cap of caps) {
+    const { subscription, dataset, rows: quota } = cap
     const covered = after
       .filter((charged) => charged.subscription === subscription)
       .filter((charged) => dataset === null || charged.dataset === dataset)
-    return [...sumBy(covered, ({ period }) => period)]
-      .filter(([, charged]) => charged > quota)
-      .map(([period, charged]): Violation => {
-        const rows = { charged, quota }
-        return { rule: 'charged ≤ quota', subscription, dataset, period, rows }
-      })
-  })
+    for (const [period, charged] of sumBy(covered, (each) => each.period)) {
+      if (charged > quota) throw broken('charged ≤ quota', { ...cap, period }, { charged, quota })
+    }
+  }
 }
 
 /** Months count together: a client can't tell which one an answer at its turn was charged to. */
-function unbalanced(phase: Phase): Violation[] {
-  const charges = sumBy(growthOf(phase), placeOf)
+function requireBalanced(phase: Phase): void {
+  const growth = growthOf(phase)
+  const charges = sumBy(growth, placeOf)
   const seen = new Map(phase.seen.map((each) => [placeOf(each), each]))
-  const unseen = growthOf(phase)
-    .filter((charged) => !seen.has(placeOf(charged)))
-    .map(({ subscription, dataset }) => ({ subscription, dataset, delivered: 0, attempted: 0 }))
-  return [...seen.values(), ...unseen].flatMap((each) => {
-    const { subscription, dataset, delivered, attempted } = each
-    const charged = charges.get(placeOf(each)) ?? 0
-    const rule = brokenRule(phase.isClean, delivered, charged, attempted)
-    if (rule === null) return []
-    return [{ rule, subscription, dataset, period: null, rows: { delivered, charged, attempted } }]
-  })
-}
-
-function brokenRule(
-  isClean: boolean,
-  delivered: number,
-  charged: number,
-  attempted: number,
-): Rule | null {
-  if (delivered > charged) return 'delivered ≤ charged'
-  if (charged > attempted) return 'charged ≤ attempted'
-  if (isClean && delivered !== charged) return 'delivered = charged where nothing crashed'
-  return null
+  for (const each of growth) {
+    if (!seen.has(placeOf(each))) seen.set(placeOf(each), { ...each, delivered: 0, attempted: 0 })
+  }
+  for (const { subscription, dataset, delivered, attempted } of seen.values()) {
+    const place = { subscription, dataset }
+    const charged = charges.get(placeOf(place)) ?? 0
+    const numbers = { delivered, charged, attempted }
+    if (delivered > charged) throw broken('delivered ≤ charged', place, numbers)
+    if (charged > attempted) throw broken('charged ≤ attempted', place, numbers)
+    if (phase.isClean && delivered !== charged) {
+      throw broken('delivered = charged where nothing crashed', place, numbers)
+    }
+  }
 }
 
 function sumBy(list: readonly Charged[], keyOfEach: (charged: Charged) => string) {
@@ -167,7 +129,7 @@ function sumBy(list: readonly Charged[], keyOfEach: (charged: Charged) => string
   return sums
 }
 
-function placeOf({ subscription, dataset }: Pick<Charged, 'subscription' | 'dataset'>): string {
+function placeOf({ subscription, dataset }: Place): string {
   return `${subscription} ${dataset}`
 }
 

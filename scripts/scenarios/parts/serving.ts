@@ -1,7 +1,7 @@
-import type { Cleanup } from '../../harness/cleanup.js'
 import { serve } from '../../harness/fixture.js'
 import type { Fixture, ServeOptions } from '../../harness/fixture.js'
-import type { Server } from '../../harness/server.js'
+import type { Server } from '../../harness/process.js'
+import type { Cleanup } from '../../harness/script.js'
 
 /** A server that keeps its address and its state when it is started again. */
 export interface Serving {

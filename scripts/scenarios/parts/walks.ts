@@ -1,5 +1,6 @@
-import { pageMessage } from '../../harness/doors.js'
-import type { Door, Filter } from '../../harness/doors.js'
+import type { TestFilter } from '../../../test/support/carriers.js'
+import { messageOf as doorMessage } from '../../harness/doors.js'
+import type { Door } from '../../harness/doors.js'
 import { Fault } from '../../harness/fault.js'
 import type { Message } from '../../harness/http.js'
 import type { Page } from './ask.js'
@@ -40,13 +41,16 @@ const mcpLimitMax = 100
 /** The request for a page. */
 export function messageOf({ door, table, selection, limit, cursor }: Question): Message {
   const { years, from, to } = selection
-  const all = years.length === table.years.length
-  const filters: Filter[] = all ? [] : [{ column: 'year', op: 'in', value: years }]
-  if (to === from + 1) filters.push({ column: 'id', op: 'eq', value: from })
-  else {
-    filters.push({ column: 'id', op: 'gte', value: from }, { column: 'id', op: 'lt', value: to })
-  }
-  return pageMessage(door, { dataset: table.name, limit, filters, cursor })
+  const ids: TestFilter[] =
+    to === from + 1
+      ? [['id', 'eq', from]]
+      : [
+          ['id', 'gte', from],
+          ['id', 'lt', to],
+        ]
+  const isAll = years.length === table.years.length
+  const filters: TestFilter[] = isAll ? ids : [['year', 'in', years], ...ids]
+  return doorMessage(door, { dataset: table.name, limit, filters, cursor })
 }
 
 /** A walk before its first page. */

@@ -1,23 +1,17 @@
 import { Fault } from '../../harness/fault.js'
-import type { Order, Evidence } from '../parts/rows.js'
+import type { Evidence } from '../parts/rows.js'
 
 /** The generations that each year may have, in the order of the years: several in a change. */
 type Mix = readonly (readonly number[])[]
 
-/** What all answers from one version have shown. */
-interface Shown {
-  readonly generations: Map<number, number>
-  order: Order | null
-}
-
 /**
  * What may be served of one dataset: any mix of generations that was on the disk at one time, but
- * to a new question never an older one than was served before. A version is one mix in one order.
+ * to a new question never an older one than was served before. A version is one mix.
  */
 export class Expectation {
   readonly #years: readonly number[]
   readonly #mixes: Mix[] = []
-  readonly #versions = new Map<string, Shown>()
+  readonly #versions = new Map<string, Map<number, number>>()
   #floor = 0
 
   constructor(years: readonly number[], first: number) {
@@ -52,21 +46,17 @@ export class Expectation {
    * Notes what an answer showed; `floor` is the one from before the question.
    * @throws Fault when it contradicts the disk, the version's other answers, or goes back
    */
-  note(version: string, { generations, order }: Evidence, floor: number): void {
-    const known = this.#versions.get(version) ?? { generations: new Map(), order: null }
+  note(version: string, { generations }: Evidence, floor: number): void {
+    const known = this.#versions.get(version) ?? new Map<number, number>()
     this.#versions.set(version, known)
     for (const [year, generation] of generations) {
-      const before = known.generations.get(year) ?? generation
+      const before = known.get(year) ?? generation
       if (before !== generation) {
         throw new Fault(`version ${version} holds ${year} in generations ${before}, ${generation}`)
       }
-      known.generations.set(year, generation)
+      known.set(year, generation)
     }
-    if (order && known.order && order !== known.order) {
-      throw new Fault(`version ${version} is served in two orders`)
-    }
-    known.order ??= order
-    this.#place(version, known.generations, floor)
+    this.#place(version, known, floor)
   }
 
   /** True when an answer came from the files of now. */

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.js'
 import { recordAction } from '../../control/audit.js'
 import type { AuditAction, AuditDetails, AuditedAction } from '../../control/audit.js'
 import type { ControlStore } from '../../control/store/store.js'
+import { Rounds } from '../../rounds.js'
 
 interface TrailParts {
   readonly control: ControlStore
@@ -20,17 +21,26 @@ const retryEveryMs = 10_000
  */
 export class AuditTrail {
   readonly #parts: TrailParts
-  readonly #stop: () => void
+  readonly #rounds: Rounds
   #waiting: AuditedAction[] = []
-  #flushing: Promise<void> | undefined
   /** The log says that entries wait. */
   #isReported = false
 
   constructor(parts: TrailParts) {
     this.#parts = parts
-    this.#stop = parts.clock.every(retryEveryMs, () => {
-      void this.flush()
+    this.#rounds = new Rounds({
+      every: parts.clock.every,
+      everyMs: retryEveryMs,
+      work: () => this.#write(),
+      report: (cause) => {
+        this.#reportOnce(cause)
+      },
     })
+  }
+
+  /** Tries again every ten seconds. */
+  start(): void {
+    void this.#rounds.start()
   }
 
   /** Records an action with the present time. Never throws. */
@@ -51,34 +61,30 @@ export class AuditTrail {
   }
 
   /** Writes what waits, all or nothing; what is recorded meanwhile, after it. Never rejects. */
-  async flush(): Promise<void> {
-    while (this.#flushing !== undefined) await this.#flushing
-    this.#flushing = this.#write().finally(() => {
-      this.#flushing = undefined
-    })
-    await this.#flushing
-  }
-
-  async #write(): Promise<void> {
-    const { control, logger } = this.#parts
-    const actions = [...this.#waiting]
-    if (actions.length === 0) return
-    try {
-      await control.write(async (tx) => {
-        for (const action of actions) await recordAction(tx, action)
-      })
-      this.#waiting = this.#waiting.slice(actions.length)
-      this.#isReported = false
-    } catch (cause) {
-      if (!this.#isReported) {
-        logger.warn({ err: cause }, 'the audit trail is not written for now; its entries wait')
-      }
-      this.#isReported = true
-    }
+  flush(): Promise<void> {
+    return this.#rounds.runAgain()
   }
 
   async close(): Promise<void> {
-    this.#stop()
     await this.flush()
+    await this.#rounds.close()
+  }
+
+  async #write(): Promise<void> {
+    const actions = [...this.#waiting]
+    if (actions.length === 0) return
+    await this.#parts.control.write(async (tx) => {
+      for (const action of actions) await recordAction(tx, action)
+    })
+    this.#waiting = this.#waiting.slice(actions.length)
+    this.#isReported = false
+  }
+
+  #reportOnce(cause: unknown): void {
+    if (!this.#isReported) {
+      const text = 'the audit trail is not written for now; its entries wait'
+      this.#parts.logger.warn({ err: cause }, text)
+    }
+    this.#isReported = true
   }
 }

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Clock } from '../../clock.js'
 import type { ControlStore } from '../../control/store/store.js'
 import { newestPeriod, periodOf } from '../../control/usage.js'
+import { Rounds } from '../../rounds.js'
 
 const checkEveryMs = 10_000
 
@@ -20,49 +21,43 @@ interface ClockParts {
  */
 export class ClockWatch {
   readonly #parts: ClockParts
-  readonly #stop: () => void
-  #offsetMs: number
+  readonly #rounds: Rounds
+  /** How far the clock was ahead of the monotonic one at the last check; null before the first. */
+  #offsetMs: number | null = null
 
-  /** Checks every ten seconds. */
   constructor(parts: ClockParts) {
     this.#parts = parts
-    this.#offsetMs = this.#offset()
-    this.#stop = parts.clock.every(checkEveryMs, () => {
-      void this.#safely(this.check())
+    this.#rounds = new Rounds({
+      every: parts.clock.every,
+      everyMs: checkEveryMs,
+      work: () => this.#check(),
+      report: (cause) => {
+        parts.logger.warn({ err: cause }, 'the clock was not checked')
+      },
     })
   }
 
-  /** Checks at a start. */
+  /** Checks now and every ten seconds. */
   start(): Promise<void> {
-    return this.#safely(this.#reportLaterMonth())
+    return this.#rounds.start()
+  }
+
+  close(): Promise<void> {
+    return this.#rounds.close()
   }
 
   /** Compares how far both clocks moved since the last check. */
-  async check(): Promise<void> {
-    const offsetMs = this.#offset()
-    const stepMs = offsetMs - this.#offsetMs
-    this.#offsetMs = offsetMs
-    if (Math.abs(stepMs) < stepMsMin) return
-    this.#reportStep(stepMs)
-    await this.#reportLaterMonth()
-  }
-
-  close(): void {
-    this.#stop()
-  }
-
-  /** A store that can't be read now is checked at the next step or start. */
-  async #safely(check: Promise<void>): Promise<void> {
-    try {
-      await check
-    } catch (cause) {
-      this.#parts.logger.warn({ err: cause }, 'the clock was not checked')
-    }
-  }
-
-  #offset(): number {
+  async #check(): Promise<void> {
     const { now, monotonicMs } = this.#parts.clock
-    return now() - monotonicMs()
+    const before = this.#offsetMs
+    const offsetMs = now() - monotonicMs()
+    this.#offsetMs = offsetMs
+    if (before !== null) {
+      if (Math.abs(offsetMs - before) < stepMsMin) return
+      this.#reportStep(offsetMs - before)
+    }
+    // A store that can't be read now is read after the next step.
+    await this.#reportLaterMonth()
   }
 
   #reportStep(stepMs: number): void {

@@ -14,13 +14,12 @@ import { LastUsed } from '../../control/tokens/last-used.js'
 import { WriteHealth } from '../../control/write-health.js'
 import { allJobs } from '../../control/jobs.js'
 import type { Jobs } from '../../control/jobs.js'
-import type { Clock } from '../../clock.js'
 import { ServiceError } from '../../errors.js'
-import type { Random } from '../../random.js'
+import type { ServerBase } from '../server-base.js'
 import { AuditTrail } from './audit-trail.js'
-import type { CleanupStack } from '../cleanup-stack.js'
 import { ClockWatch } from './clock-watch.js'
-import { ConnectionCleaner } from '../sign-in/connection-cleaner.js'
+import { openKeys } from './open-keys.js'
+import type { Keys } from './open-keys.js'
 
 /** The parts of a server that keep its records. */
 export interface Records {
@@ -28,6 +27,7 @@ export interface Records {
   readonly control: ControlStore
   /** What this server reports about itself: control.db too, or server.db beside a PostgreSQL. */
   readonly local: ControlStore
+  readonly keys: Keys
   readonly charges: ChargeQueue
   readonly lastUsed: LastUsed
   readonly trail: AuditTrail
@@ -35,7 +35,7 @@ export interface Records {
   readonly jobs: Jobs
   /** Whether the store can be read and written. */
   readonly isUsable: () => Promise<boolean>
-  /** Begins to watch control.db, once all that hears of a change is built. */
+  /** Begins to watch control.db and the clock, once all that hears of a change is built. */
   readonly start: () => void
 }
 
@@ -45,22 +45,21 @@ const busyTimeoutMs = 50
 const lockWaitMs = 5000
 
 export interface RecordsParts {
-  readonly logger: FastifyBaseLogger
-  readonly clock: Clock
-  readonly random: Random
-  readonly cleanup: CleanupStack
+  /** The state folder. */
+  readonly folder: string
   /** Called when another control.db is in use. */
   readonly reopened: () => void
-  readonly onSync?: OnSync
+  /** Called after each attempt to make charges durable. */
+  readonly onSync: OnSync
 }
 
 /**
- * Opens control.db for a server, checks it, and watches it. At a stop, `cleanup` writes pending
- * data and closes it.
+ * Opens control.db for a server and checks it. At a stop, pending data is written.
  * @throws Error, for the operator, when it is damaged or can't be opened
  */
-export function openFileRecords(folder: string, parts: RecordsParts): Records {
-  const { logger, clock, random, cleanup } = parts
+export async function openFileRecords(base: ServerBase, parts: RecordsParts): Promise<Records> {
+  const { logger, clock, random, cleanup } = base
+  const { folder, onSync } = parts
   const path = join(folder, 'control.db')
   const control = cleanup.use(SqliteStore.open(path, { clock, random, lockWaitMs }))
   checkStructure(control.file.db)
@@ -70,11 +69,13 @@ export function openFileRecords(folder: string, parts: RecordsParts): Records {
     logger.warn({ err: cause }, 'the last uses of tokens are not saved for now')
   }
   const lastUsed = cleanup.use(new LastUsed(control, clock.now, report))
-  const { onSync } = parts
   const chargeStore = ChargeStore.open(path, {
+    clock,
+    random,
     // The queue waits for locks, and drops the charges of clients that left meanwhile.
-    ...{ clock, random, busyTimeoutMs: 0, turns: control.turns },
-    ...(onSync && { onSync }),
+    busyTimeoutMs: 0,
+    turns: control.turns,
+    onSync,
   })
   const charges = cleanup.use(new ChargeQueue(chargeStore, clock))
   const watch = cleanup.use(
@@ -89,14 +90,24 @@ export function openFileRecords(folder: string, parts: RecordsParts): Records {
       },
     }),
   )
-  void cleanup.use(new ClockWatch({ control, clock, logger })).start()
-  cleanup.use(new ConnectionCleaner({ control, jobs: allJobs, clock, logger }))
-  const health = writeHealth(control, chargeStore, parts)
-  const isUsable = async () => watch.isSound && (await health.isWritable())
-  const rates = RateLimits.inMemory(clock.monotonicMs, random)
-  const start = () => watch.start()
-  const kept = { control, local: control, charges, lastUsed, trail, rates, jobs: allJobs }
-  return { ...kept, isUsable, start }
+  const clockWatch = cleanup.use(new ClockWatch({ control, clock, logger }))
+  const health = writeHealth(control, chargeStore, base)
+  return {
+    control,
+    local: control,
+    keys: await openKeys(control, folder),
+    charges,
+    lastUsed,
+    trail,
+    rates: RateLimits.inMemory(clock.monotonicMs, random),
+    jobs: allJobs,
+    isUsable: async () => watch.isSound && (await health.isWritable()),
+    start: () => {
+      watch.start()
+      trail.start()
+      void clockWatch.start()
+    },
+  }
 }
 
 function logEvent(logger: FastifyBaseLogger, path: string, event: StoreEvent): void {
@@ -143,7 +154,7 @@ function reasonOf(cause: unknown, path: string): string {
 function writeHealth(
   control: SqliteStore,
   charges: ChargeStore,
-  { clock, logger }: RecordsParts,
+  { clock, logger }: ServerBase,
 ): WriteHealth {
   return new WriteHealth(control, charges, {
     now: clock.monotonicMs,

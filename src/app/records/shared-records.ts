@@ -6,7 +6,6 @@ import { MemoryWindows } from '../../access/memory-windows.js'
 import { RateLimits } from '../../access/rate-limits.js'
 import type { OnSync } from '../../control/charge-store.js'
 import type { Clock } from '../../clock.js'
-import { keyOf } from '../../control/keys.js'
 import { AdvisoryLock } from '../../control/postgres/advisory-lock.js'
 import { DatabaseHealth } from '../../control/postgres/database-health.js'
 import { PostgresCharges } from '../../control/postgres/postgres-charges.js'
@@ -16,21 +15,22 @@ import { SqliteStore } from '../../control/store/sqlite-store.js'
 import type { StoreParts } from '../../control/store/store.js'
 import { ServiceError } from '../../errors.js'
 import { LastUsed } from '../../control/tokens/last-used.js'
+import type { ServerBase } from '../server-base.js'
 import { AuditTrail } from './audit-trail.js'
 import { ClockWatch } from './clock-watch.js'
 import type { Records, RecordsParts } from './file-records.js'
-import { ConnectionCleaner } from '../sign-in/connection-cleaner.js'
+import { openKeys } from './open-keys.js'
 
 /**
  * Opens the records of one of several servers: those that they share are in a PostgreSQL. At a
- * stop, `cleanup` writes pending data and closes them.
+ * stop, pending data is written.
  *
  * @throws Error, for the operator, when it can't be used, or its schema is newer than this release
  */
 export async function openSharedRecords(
   url: string,
-  folder: string,
-  { logger, clock, random, cleanup, onSync }: RecordsParts,
+  { logger, clock, random, cleanup }: ServerBase,
+  { folder, onSync }: Omit<RecordsParts, 'reopened'>,
 ): Promise<Records> {
   const control = cleanup.use(await openDatabase(url, { clock, random }))
   const local = cleanup.use(SqliteStore.open(join(folder, 'server.db'), { clock, random }))
@@ -39,14 +39,11 @@ export async function openSharedRecords(
     logger.warn({ err: cause }, 'the last uses of tokens are not saved for now')
   })
   cleanup.use(lastUsed)
-  const store = PostgresCharges.open(url)
-  const charges = cleanup.use(
-    new ChargeQueue(onSync ? reported(store, onSync, clock) : store, clock),
-  )
+  const chargeStore = reported(PostgresCharges.open(url), onSync, clock)
+  const charges = cleanup.use(new ChargeQueue(chargeStore, clock))
   const jobs = cleanup.use(AdvisoryLock.open(url))
   const { monotonicMs } = clock
-  void cleanup.use(new ClockWatch({ control, clock, logger })).start()
-  cleanup.use(new ConnectionCleaner({ control, jobs, clock, logger }))
+  const clockWatch = cleanup.use(new ClockWatch({ control, clock, logger }))
   const health = new DatabaseHealth(control, {
     now: monotonicMs,
     report: (failure) => {
@@ -54,15 +51,24 @@ export async function openSharedRecords(
       else logger.info('the PostgreSQL can be used again')
     },
   })
-  const salt = createHash('sha256')
-    .update(await keyOf(control, folder, 'shop.key'))
-    .update('addresses')
-    .digest()
-  const rates = new RateLimits(new SharedWindows(control), new MemoryWindows(monotonicMs), salt)
-  const isUsable = () => health.isUsable()
-  // PostgreSQL watches its own files.
-  const start = () => undefined
-  return { control, local, charges, lastUsed, trail, rates, jobs, isUsable, start }
+  const keys = await openKeys(control, folder)
+  const salt = createHash('sha256').update(keys.shop).update('addresses').digest()
+  return {
+    control,
+    local,
+    keys,
+    charges,
+    lastUsed,
+    trail,
+    rates: new RateLimits(new SharedWindows(control), new MemoryWindows(monotonicMs), salt),
+    jobs,
+    isUsable: () => health.isUsable(),
+    // PostgreSQL watches its own files.
+    start: () => {
+      trail.start()
+      void clockWatch.start()
+    },
+  }
 }
 
 /** Reports each batch as a sync: a PostgreSQL answers when it is durable. */

@@ -5,7 +5,8 @@ import type { DatasetEntry } from '../../registry/registry-schema.js'
 import type { Registry } from '../../registry/registry.js'
 import { NoSpaceError } from '../../versions/disk-space.js'
 import { inBatches } from '../../versions/in-batches.js'
-import type { PackOrder } from '../../versions/packing/packer.js'
+import type { FormsOrder, FormsProgress } from '../../versions/forms/forms-order.js'
+import type { FormState } from './live-forms.js'
 import type { LostVersion } from '../../versions/store/damage-state.js'
 import type { Storage } from '../../versions/store/disk-use.js'
 import type { CheckedFile, Verdict } from '../../versions/store/file-checks.js'
@@ -150,21 +151,21 @@ export class LiveCatalog {
     return servedFiles([...this.#datasets.values()])
   }
 
-  /** An order for a version that waits to be packed; null without one. */
-  get toPack(): PackOrder | null {
-    for (const { pendingPack } of this.#datasets.values()) {
-      if (pendingPack.order) return pendingPack.order
+  /** An order for forms that a served version lacks; null without one. */
+  get toPack(): FormsOrder | null {
+    for (const { forms } of this.#datasets.values()) {
+      if (forms?.waiting) return forms.waiting
     }
     return null
   }
 
-  /** Whether an order's files are still served. */
-  isWanted(order: PackOrder): boolean {
-    return this.#datasets.get(order.dataset)?.pendingPack.order === order
+  /** Whether an order's forms are still lacking. */
+  isWanted(order: FormsOrder): boolean {
+    return this.#datasets.get(order.dataset)?.forms?.waiting === order
   }
 
   /** Records why an order failed; it is not retried for a while. */
-  async notPacked(order: PackOrder, cause: unknown): Promise<void> {
+  async notPacked(order: FormsOrder, cause: unknown): Promise<void> {
     const reason = reasonOf(cause, this.#serving.registry.folder)
     const mayBeDamaged = !(cause instanceof NoSpaceError)
     await this.#datasets.get(order.dataset)?.notPacked(order, reason, mayBeDamaged)
@@ -172,7 +173,12 @@ export class LiveCatalog {
 
   /** Why packing a dataset failed; null if it did not. */
   packFailure(name: string): string | null {
-    return this.#datasets.get(name)?.pendingPack.failure ?? null
+    return this.#datasets.get(name)?.forms?.failure ?? null
+  }
+
+  /** The state of a dataset's forms; `progress` of making them, if they are being made. */
+  formStates(name: string, progress: FormsProgress | null): readonly FormState[] {
+    return this.#datasets.get(name)?.forms?.states(progress) ?? []
   }
 
   /** Removes expired superseded versions. */

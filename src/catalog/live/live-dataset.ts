@@ -1,8 +1,13 @@
 import { join } from 'node:path'
 import { readDiskState } from '../../versions/files/disk-state.js'
-import { lacksSearch } from '../../versions/packing/pack-order.js'
-import type { PackOrder } from '../../versions/packing/packer.js'
-import { DamageState, damageText, isSameFile } from '../../versions/store/damage-state.js'
+import { withoutForm } from '../../versions/forms/attach-forms.js'
+import type { FormsOrder } from '../../versions/forms/forms-order.js'
+import {
+  DamageState,
+  damageText,
+  inPlaceOf,
+  isSameFile,
+} from '../../versions/store/damage-state.js'
 import { lostVersions, withoutFile } from '../../versions/store/damage-state.js'
 import type { LostVersion } from '../../versions/store/damage-state.js'
 import { storageOf } from '../../versions/store/disk-use.js'
@@ -17,8 +22,8 @@ import type { Version } from '../../versions/version.js'
 import { earlierVersion, narrowedDataset, registryDataset } from '../dataset.js'
 import type { Dataset } from '../dataset.js'
 import { DeliveryReview } from '../delivery-review.js'
-import { copyOf, joinDataset, openDataset, reasonOf } from '../open-dataset.js'
-import { PendingPack } from './pending-pack.js'
+import { joinDataset, openDataset, reasonOf } from '../open-dataset.js'
+import { LiveForms } from './live-forms.js'
 import { UpdateAttempts } from './update-attempts.js'
 import type { DatasetDefinition, LiveDatasetOptions } from './update.js'
 import type { UpdateOptions, UpdateResult } from './update.js'
@@ -39,8 +44,7 @@ export class LiveDataset {
   readonly #broken = new Set<string>()
   /** When its files are opened. */
   readonly attempts = new UpdateAttempts()
-  /** The packed copy of the served files. */
-  readonly pendingPack = new PendingPack()
+  readonly forms: LiveForms
   #definition: DatasetDefinition
   #dataset: Dataset
   /** What was served last; its files may be gone. */
@@ -53,6 +57,7 @@ export class LiveDataset {
     this.#options = options
     this.#review = new DeliveryReview(options)
     this.#folders = new VersionFolders(join(options.versionsFolder, name), options.checks)
+    this.forms = new LiveForms(this.#folders.parent, options)
     this.#definition = definition
     this.#dataset = registryDataset(name, definition.entry)
   }
@@ -79,21 +84,20 @@ export class LiveDataset {
     for (const { content, isCurrent } of found) this.#known.addManifest({ ...content, isCurrent })
     const current = found.findLast(({ supersededAt }) => supersededAt === null)
     // Kept even if the registry does not fit it now, because a later one may.
-    if (current) {
-      this.#content = current.content
-      this.pendingPack.noteServed(current.content, this.#definition.entry)
-    }
+    if (current) this.#content = current.content
     for (const { content, supersededAt } of found) {
       const dataset = await this.#join(content)
       if (!dataset?.version) continue
-      const earlier = { version: dataset.version, folders: foldersOf(content) }
-      if (content === current?.content) [this.#dataset, this.#last] = [dataset, dataset.version]
-      else this.#earlier.add({ ...earlier, supersededAt: supersededAt ?? now })
+      if (content === current?.content) {
+        this.#dataset = await this.forms.attach(dataset, false)
+        this.#last = this.#dataset.version
+        continue
+      }
+      const earlier = { version: dataset.version, folders: [content.folder] }
+      this.#earlier.add({ ...earlier, supersededAt: supersededAt ?? now })
     }
     this.#earlier.expire(now, this.#definition.entry)
     this.#dataset = this.#withEarlier(this.#dataset)
-    const copy = current && copyOf(this.#folders.parent, this.#definition.entry, current.content)
-    if (copy) this.pendingPack.update(copy, null, false)
   }
 
   /** Follows the registry and the files. */
@@ -104,7 +108,7 @@ export class LiveDataset {
     const { clock, objects } = this.#options
     const [{ registry, entry }, { doubted }] = [definition, this.#known]
     const state = await readDiskState(registry, entry, { doubted, objects })
-    const key = `${state.key} ${await this.pendingPack.copyIdentity()}`
+    const key = `${state.key} ${await this.forms.identity()}`
     this.#sourceFolders = state.folders
     const isForced = force && (this.#dataset.reason !== null || doubted.size > 0)
     if (!isForced && !this.attempts.isDue(key, clock.now())) return 'unchanged'
@@ -132,16 +136,15 @@ export class LiveDataset {
       await this.#sweep(isFirst)
     } catch (cause) {
       // The disk is full or read-only.
-      const reason = reasonOf(cause, registry.folder)
-      this.#dataset = Object.freeze({ ...this.#dataset, reason })
+      this.#dataset = Object.freeze({ ...this.#dataset, reason: reasonOf(cause, registry.folder) })
       this.attempts.record(key, clock.now(), true)
     }
     return 'changed'
   }
 
   /** Records why an order failed, and verifies the files that it was for, which may be damaged. */
-  async notPacked(order: PackOrder, reason: string, mayBeDamaged: boolean): Promise<void> {
-    this.pendingPack.fail(order, reason, this.#options.clock.now())
+  async notPacked(order: FormsOrder, reason: string, mayBeDamaged: boolean): Promise<void> {
+    this.forms.fail(order, reason, this.#options.clock.now())
     if (mayBeDamaged) await this.#options.checks.verifyAll(this.#content?.files ?? [])
   }
 
@@ -150,24 +153,20 @@ export class LiveDataset {
     return this.#damage.reason
   }
 
-  /** Withdraws what is served from a file with changed content: versions, or dropped files. */
+  /** Withdraws what is served from a file with changed content: versions, or a form of them. */
   lose(file: CheckedFile, verdict: Verdict): readonly LostVersion[] {
     const lost = lostVersions([this.#dataset.version, ...this.#earlier.versions], file, verdict)
     const content = this.#content
-    const isThis = (each: CheckedFile) => isSameFile(each, file)
-    const stored = content?.files.find(isThis)
-    const search = content?.search.find(isThis)
-    const dropped = content?.dropped?.files.find(isThis)
-    if (content && (stored || search)) {
-      const name = search?.name ?? stored?.source.name ?? ''
-      const reason = damageText(name, verdict, content.origins !== null)
+    const stored = content?.files.find((each) => isSameFile(each, file))
+    if (content && stored) {
+      const reason = damageText(stored.source.name, verdict)
       this.#known.doubt(this.#damage.note(content, stored, verdict, reason))
-      this.#withdrawCurrent(reason)
-    } else if (content?.dropped && dropped) {
-      const reason = damageText(dropped.source.name, verdict, false)
-      const lone = { ...content.dropped, origins: null }
-      this.#known.doubt(this.#damage.note(lone, dropped, verdict, reason))
-      this.#content = { ...content, dropped: null }
+      const pages = this.#dataset.version?.files.find((each) => isSameFile(each, file))?.pages
+      if (pages) this.#readPages(content, stored, pages, reason)
+      else this.#withdrawCurrent(reason)
+    } else if (lost.length > 0) {
+      // The next update finds that it is gone, and orders it again.
+      this.forms.lose(file)
       this.attempts.reset()
     }
     this.#earlier.remove((each) => withoutFile(each, file) === null)
@@ -175,6 +174,15 @@ export class LiveDataset {
     const version = this.#dataset.version && withoutFile(this.#dataset.version, file)
     this.#dataset = this.#withEarlier({ ...this.#dataset, version })
     return lost
+  }
+
+  /** Serves the pages of a lost file in its place, until the next update publishes it again. */
+  #readPages(content: Content, lost: CheckedFile, pages: CheckedFile, reason: string): void {
+    const files = content.files.map((each) => (each === lost ? inPlaceOf(each, pages) : each))
+    // The folder is not used again.
+    this.#content = { ...content, folder: null, files }
+    this.attempts.reset()
+    this.#dataset = { ...this.#dataset, reason }
   }
 
   /** Withdraws a version that can't be read completely; false if it is not served. */
@@ -194,14 +202,13 @@ export class LiveDataset {
   #withdrawCurrent(reason: string): void {
     this.#content = null
     this.attempts.reset()
-    this.pendingPack.drop()
+    this.forms.drop()
     this.#dataset = { ...this.#dataset, version: null, reason }
   }
 
   /** Removes expired earlier versions; true if there were any. */
   async expire(): Promise<boolean> {
     const hasExpired = this.#earlier.expire(this.#options.clock.now(), this.#definition.entry)
-    this.pendingPack.retry(this.#options.clock.now())
     if (hasExpired) this.#dataset = this.#withEarlier(this.#dataset)
     await this.#sweep(false)
     return hasExpired
@@ -221,14 +228,15 @@ export class LiveDataset {
     const { entry } = this.#definition
     const reason = await this.#review.reasonAgainst(served, dataset.version, entry)
     if (reason !== null) return this.#refuse(reason)
-    await this.#serve(dataset, content)
+    await this.#serve(await this.forms.attach(dataset, true), content)
   }
 
   /** Keeps the served files, under the new registry if it fits them. */
   async #refuse(reason: string, isRetry = false): Promise<void> {
     if (isRetry && reason === this.#dataset.reason) return
     const before = this.#content
-    const dataset = before && (await this.#join(before))
+    const joined = before && (await this.#join(before))
+    const dataset = joined && (await this.forms.attach(joined, false))
     // Read again: it, or a form of it, may have been withdrawn in the meantime.
     const content = this.#content
     if (content && dataset && content === before) await this.#serve({ ...dataset, reason }, content)
@@ -245,17 +253,15 @@ export class LiveDataset {
     // Found damaged in the meantime: the next update publishes it again.
     if (this.#damage.isIn(content)) return
     const { version } = this.#dataset
-    this.#earlier.replace(version && { version, folders, supersededAt }, dataset.version?.id)
+    const bare = version && withoutForm(version, () => true)
+    this.#earlier.replace(bare && { version: bare, folders, supersededAt }, dataset.version?.id)
     this.#content = content
     this.#last = dataset.version
-    this.pendingPack.noteServed(content, this.#definition.entry)
     this.#dataset = this.#withEarlier(dataset)
-    const copy = copyOf(this.#folders.parent, this.#definition.entry, content)
-    const isWanted = this.#definition.entry.pack === 'auto' || this.#damage.isCopy(copy)
-    const isToBePacked = isWanted && (content.origins === null || lacksSearch(dataset.version))
-    // Before the next packing, which would take a damaged packed copy for a finished one.
-    for (const each of this.#damage.heal(isToBePacked)) await this.#folders.remove(each)
-    this.pendingPack.update(copy, dataset.version, isToBePacked)
+    if (content.folder !== null) {
+      for (const each of this.#damage.heal()) await this.#folders.remove(each)
+    }
+    this.forms.order(this.#definition.entry)
   }
 
   async #join(content: Content): Promise<Dataset | null> {
@@ -268,15 +274,14 @@ export class LiveDataset {
     const earlier = this.#earlier.versions.map((version) =>
       earlierVersion(version, this.#name, registry, entry),
     )
-    const found = this.#review.warningsOf(dataset.version).map(({ message }) => message)
-    const warnings = [...found, ...this.pendingPack.warnings(this.#name)]
+    const warnings = this.#review.warningsOf(dataset.version).map(({ message }) => message)
     return Object.freeze({ ...dataset, earlier, warnings })
   }
 
   /** The folders that stay, and the earlier versions with theirs. */
   get stored() {
-    const folders = [...foldersOf(this.#content), ...this.pendingPack.folders]
-    return { folders: [...folders, ...this.#damage.onDisk], earlier: this.#earlier.list }
+    const folders = [...foldersOf(this.#content), this.forms.folder, ...this.#damage.onDisk]
+    return { folders, earlier: this.#earlier.list }
   }
 
   /** Stops serving an earlier version before its time. */
@@ -289,5 +294,6 @@ export class LiveDataset {
     const { folders, earlier } = this.stored
     const keep = new Set([...folders, ...earlier.flatMap((each) => each.folders)])
     await this.#folders.sweep(keep, this.#options.clock.now(), atOnce)
+    await this.forms.sweep(this.#options.clock.now())
   }
 }

@@ -2,6 +2,7 @@ import type { DatasetEntry } from '../../registry/registry-schema.js'
 import { remoteTableOf } from '../../versions/remote-table.js'
 import type { Dataset } from '../dataset.js'
 import { LiveDataset } from './live-dataset.js'
+import type { LiveForms } from './live-forms.js'
 import { LiveTable } from './live-table.js'
 import type { DatasetDefinition, LiveDatasetOptions } from './update.js'
 
@@ -14,7 +15,6 @@ export type LiveSource = Pick<
   | 'damage'
   | 'stored'
   | 'drop'
-  | 'pendingPack'
   | 'restore'
   | 'update'
   | 'notPacked'
@@ -22,7 +22,10 @@ export type LiveSource = Pick<
   | 'withdraw'
   | 'expire'
   | 'discard'
->
+> & {
+  /** Null of a table, which has none. */
+  readonly forms: LiveForms | null
+}
 
 /** The source if it follows datasets of the entry's kind. */
 export function sourceFor(

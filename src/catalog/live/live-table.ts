@@ -9,7 +9,6 @@ import { openDataset } from '../open-dataset.js'
 import type { OpenedDataset } from '../open-dataset.js'
 import { lossReason } from '../delivery-review.js'
 import type { LiveDataset } from './live-dataset.js'
-import { PendingPack } from './pending-pack.js'
 import type {
   DatasetDefinition,
   LiveDatasetOptions,
@@ -39,7 +38,7 @@ interface Reading {
 export class LiveTable {
   readonly #name: string
   readonly #options: LiveDatasetOptions
-  readonly pendingPack = new PendingPack()
+  readonly forms = null
   readonly sourceFolders: readonly string[] = []
   readonly damage = null
   readonly stored: LiveDataset['stored'] = { folders: [], earlier: [] }

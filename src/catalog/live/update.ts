@@ -36,6 +36,8 @@ export interface LiveDatasetOptions {
   /** Left out = no table can be read. */
   readonly tables?: TablesOptions
   readonly clock: Clock
+  /** Called with a form's path before it is removed. */
+  readonly forgetForm?: (path: string) => void
 }
 
 /** `unsettled`: files are being written; check again soon. */

@@ -112,7 +112,6 @@ async function examineAll(
         },
         deep,
         inspectFiles,
-        measureGain: parts.measureGain(memoryLimit),
         ...(deep && { versionsFolder }),
         signal,
         report,

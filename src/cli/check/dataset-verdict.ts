@@ -122,7 +122,7 @@ function undescribed(version: Version, { datasets }: Registry): readonly Finding
 }
 
 function inspectionFindings(
-  { dataset, gain }: ExaminedDataset,
+  { dataset, packs }: ExaminedDataset,
   version: Version,
   inspection: Inspection | string,
 ): readonly Finding[] {
@@ -131,7 +131,7 @@ function inspectionFindings(
   }
   return [
     ...damageFindings(version, inspection),
-    ...layoutFindings(version, inspection.footers, gain),
+    ...layoutFindings(version, inspection.rowGroups, packs),
     ...valueFindings(version, inspection),
     ...emptySubset(dataset, version, inspection),
   ]

@@ -8,13 +8,12 @@ import type { Registry } from '../../registry/registry.js'
 import type { InspectFiles, Inspection } from '../../versions/inspector.js'
 import { FileError } from '../../versions/opener.js'
 import type { OpenFiles } from '../../versions/opener.js'
-import type { MeasurePackGain, PackGain } from '../../versions/packing/packer.js'
 import { findStoredDamage } from '../../versions/store/stored-damage.js'
 import type { StoredDamage } from '../../versions/store/stored-damage.js'
 import type { VersionWarning } from '../../versions/version-warnings.js'
 import type { Version } from '../../versions/version.js'
 import { findDataset } from '../read-registry.js'
-import { slowReasons } from './version-findings.js'
+import { packsBySelf } from '../../catalog/dataset.js'
 
 /** A dataset that was opened in the folder of its files. */
 interface OpenedDataset {
@@ -29,8 +28,8 @@ interface OpenedDataset {
 export interface ExaminedDataset extends OpenedDataset {
   /** What its files hold; the error's text if reading failed; null = there was no version. */
   readonly inspection: Inspection | string | null
-  /** What packing would gain; the error's text if measuring failed; null = not measured. */
-  readonly gain: PackGain | string | null
+  /** Whether the server makes forms of it by itself. */
+  readonly packs: boolean
   /** Files in the state folder that differ from what was published. */
   readonly stored: readonly StoredDamage[]
   /** Why a server goes on with what it serves, a line each. */
@@ -47,8 +46,6 @@ interface ExamineOptions {
   }
   readonly deep: boolean
   readonly inspectFiles: InspectFiles
-  /** Left out = the gain is not measured. */
-  readonly measureGain?: MeasurePackGain
   /** Left out = the files of the state folder are not read. */
   readonly versionsFolder?: string
   readonly signal: AbortSignal
@@ -105,7 +102,7 @@ export async function examineDataset(
   { dataset, reasons, version }: OpenedDataset,
   options: ExamineOptions,
 ): Promise<ExaminedDataset> {
-  const { deep, inspectFiles, measureGain, versionsFolder, signal, report } = options
+  const { deep, inspectFiles, versionsFolder, signal, report } = options
   const { review, entry, served } = options.delivery
   const stored =
     versionsFolder === undefined ? [] : await findStoredDamage(versionsFolder, dataset.name, signal)
@@ -117,7 +114,7 @@ export async function examineDataset(
     reasons,
     version,
     inspection: null,
-    gain: null,
+    packs: version !== null && packsBySelf(entry, version),
     stored,
     refusals: linesOf(reason),
     warnings: review.warningsOf(version),
@@ -128,15 +125,7 @@ export async function examineDataset(
   const subset = deep ? dataset.demo : null
   const order = { version, deep, countsKeys, subset }
   const inspection = await resultOrText(signal, () => inspectFiles(order, { signal, report }))
-  if (!measureGain || typeof inspection === 'string' || !isLaidOutSlowly(version, inspection)) {
-    return { ...bare, inspection }
-  }
-  const gain = await resultOrText(signal, () => measureGain(version, signal))
-  return { ...bare, inspection, gain }
-}
-
-function isLaidOutSlowly(version: Version, { footers, damages }: Inspection): boolean {
-  return damages.length === 0 && slowReasons(version, footers).length > 0
+  return { ...bare, inspection }
 }
 
 /** The result, or the first line of the error. @throws the signal's reason */

@@ -100,12 +100,11 @@ export const findingTable = {
   },
   layout_slow: {
     level: 'warning',
-    meaning:
-      'Order, overlap or row groups of the files make look-ups by the first key column slow.',
+    meaning: 'Row groups are so small that summaries are slow.',
   },
   pack_advised: {
     level: 'info',
-    meaning: '`das dataset pack` would improve the layout; the message has the measured gain.',
+    meaning: 'With `pack: off`, look-ups read the files; the message says what makes them fast.',
   },
   no_time_zone: {
     level: 'info',

@@ -1,15 +1,8 @@
 import type { Column } from '../../columns/column.js'
 import { typeText } from '../../columns/data-type.js'
 import { listed, many, quoted } from '../../text.js'
-import { compareText } from '../../versions/choose-files.js'
-import type {
-  FileFooter,
-  InspectedColumn,
-  InspectedKey,
-  Inspection,
-} from '../../versions/inspector.js'
-import type { PackGain } from '../../versions/packing/packer.js'
-import type { Bounds, Version } from '../../versions/version.js'
+import type { InspectedColumn, InspectedKey, Inspection } from '../../versions/inspector.js'
+import type { Version } from '../../versions/version.js'
 import { finding } from './finding-table.js'
 import type { Finding } from './finding-table.js'
 
@@ -143,87 +136,24 @@ function namesOf(columns: readonly Column[]): string {
 
 /** Smaller datasets answer fast in any layout. */
 const rowsMin = 100_000
-const rowGroupRowsMax = 200_000
 const rowGroupRowsMin = 2000
-/** One value may end a sorted file and begin the next. */
-const filesPerLookUpMax = 2
 
-/** What makes look-ups slow, and how to improve it, with the gain if it was measured. */
+/** What makes questions slow, and how to improve it; `packs`: the server makes forms by itself. */
 export function layoutFindings(
-  version: Version,
-  footers: readonly FileFooter[],
-  gain: PackGain | string | null,
+  { dataset, key, rows }: Pick<Version, 'dataset' | 'key' | 'rows'>,
+  rowGroups: number,
+  packs: boolean,
 ): readonly Finding[] {
-  const reasons = slowReasons(version, footers)
-  if (reasons.length === 0) return []
-  const slow = finding('layout_slow', `look-ups are slow: ${reasons.join('; ')}`)
-  return version.key.length > 0 ? [slow, packAdvice(version, gain)] : [slow]
-}
-
-/** Why look-ups are slow, a text for each reason. */
-export function slowReasons(version: Version, footers: readonly FileFooter[]): readonly string[] {
-  const { files, rows, key } = version
   if (rows <= rowsMin) return []
-  const [first] = key
-  const reasons: string[] = []
-  const filesWith = (what: string, isSo: (footer: FileFooter) => boolean) => {
-    const found = files.filter((_, index) => footers[index] && isSo(footers[index]))
-    if (found.length === 0 || !first) return
-    const count = `${found.length} of ${many(files.length, 'file')}`
-    reasons.push(`${count} ${what} ${quoted(first.name)} (first ${found[0]?.name})`)
-  }
-  filesWith('not sorted by', ({ unsortedRowGroups }) => unsortedRowGroups > 0)
-  filesWith('without statistics of', ({ silentRowGroups }) => silentRowGroups > 0)
-  const most = first ? filesPerLookUp(version, first.name) : 0
-  if (most > filesPerLookUpMax) reasons.push(`each opens up to ${most} of ${files.length} files`)
-  const rowGroups = footers.reduce((sum, footer) => sum + footer.rowGroups, 0)
   const average = Math.round(rows / Math.max(rowGroups, 1))
-  if (average > rowGroupRowsMax || average < rowGroupRowsMin) {
-    reasons.push(`row groups have ${average} rows on average`)
-  }
-  return reasons
-}
-
-function packAdvice({ dataset, key }: Version, gain: PackGain | string | null): Finding {
-  const command = `\`das dataset pack ${dataset}\``
-  if (gain === null) return finding('pack_advised', `${command} writes the fastest layout`)
-  if (typeof gain === 'string') {
-    return finding('pack_advised', `${command} may help; measuring it failed: ${gain}`)
-  }
-  const { nowMs, packedMs } = gain
-  const verdict = packedMs < nowMs ? '' : ' would not help'
-  const message =
-    `${command}${verdict}: a look-up by ${key[0]?.name} takes ${milliseconds(nowMs)} here; ` +
-    `packed ${milliseconds(packedMs)} (measured on a sample)`
-  return finding('pack_advised', message)
-}
-
-function milliseconds(ms: number): string {
-  return `${ms < 10 ? ms.toFixed(1).replace('.0', '') : Math.round(ms)} ms`
-}
-
-/** The largest number of files that may have the same value. */
-function filesPerLookUp({ files }: Version, key: string): number {
-  const known = files.map(({ bounds }) => bounds.get(key))
-  const ends = known.flatMap((bounds) =>
-    bounds
-      ? [
-          { at: bounds.min, step: 1 },
-          { at: bounds.max, step: -1 },
-        ]
-      : [],
-  )
-  // A file that ends with a value counts before one that begins with it is closed.
-  ends.sort((left, right) => compare(left.at, right.at) || right.step - left.step)
-  let [open, most] = [0, 0]
-  for (const { step } of ends) {
-    open += step
-    most = Math.max(most, open)
-  }
-  return most + known.filter((bounds) => bounds === undefined).length
-}
-
-function compare(left: Bounds['min'], right: Bounds['min']): number {
-  if (typeof left === 'string' && typeof right === 'string') return compareText(left, right)
-  return left < right ? -1 : left > right ? 1 : 0
+  const slow =
+    `row groups have ${average} rows on average: summaries read them slowly; ` +
+    'write the files with larger ones'
+  const advice =
+    `look-ups by ${key[0]?.name} read the files; \`pack: auto\`, or once ` +
+    `\`das dataset pack ${dataset}\`, makes copies for them`
+  return [
+    ...(average < rowGroupRowsMin ? [finding('layout_slow', slow)] : []),
+    ...(key.length > 0 && !packs ? [finding('pack_advised', advice)] : []),
+  ]
 }

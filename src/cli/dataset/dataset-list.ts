@@ -1,13 +1,16 @@
+import { isoTimeOrNull } from '../../text.js'
 import type { Command } from 'commander'
+import type { FormState } from '../../catalog/live/live-forms.js'
 import type { Config } from '../../config.js'
 import { listDatasetStates, readRegistryState } from '../../control/dataset-state.js'
 import type { DatasetState, RegistryState } from '../../control/dataset-state.js'
 import { inEnglishOrNull } from '../../registry/local-text.js'
 import type { Registry } from '../../registry/registry.js'
+import { listed } from '../../text.js'
 import { addPrinted } from '../command.js'
 import type { Result } from '../command.js'
 import type { CliParts } from '../parts.js'
-import { isoTimeOrNull, minute, size } from '../print.js'
+import { minute, size } from '../print.js'
 import { listLines } from '../table.js'
 import { registryIfReadable } from '../read-registry.js'
 import { readLocalStore } from '../state.js'
@@ -22,7 +25,7 @@ export function addDatasetList(group: Command, parts: CliParts): void {
     settings: ['registry', 'state'],
     json:
       'print [{name, title, status: serving|stale|unavailable|not loaded, version, rows, files, ' +
-      'stored, packing, disk_bytes, earlier_versions, updated_at, reason, reason_since, warnings}]',
+      'stored, forms, disk_bytes, earlier_versions, updated_at, reason, reason_since, warnings}]',
     examples: ['das dataset list'],
     run: (config) => list(parts, config),
   })
@@ -62,7 +65,7 @@ export function listedDatasets(registry: Registry | null, states: readonly Datas
       rows: state?.rows ?? null,
       files: state?.files ?? null,
       stored: state?.stored ?? null,
-      packing: state?.packing ?? null,
+      forms: formsOf(state),
       diskBytes: state?.diskBytes ?? null,
       earlier: state?.earlier ?? null,
       updatedAt: state?.updatedAt ?? null,
@@ -86,6 +89,28 @@ function jsonOf({ diskBytes, earlier, updatedAt, reason, reasonSince, ...listed 
   }
 }
 
+/** As the server reported them; one of an earlier release reported a text. */
+function formsOf(state: DatasetState | undefined): readonly FormState[] {
+  const text = state?.packing ?? '[]'
+  return text.startsWith('[') ? (JSON.parse(text) as FormState[]) : []
+}
+
+/** What there is to say of forms: nothing, if all are made. */
+function formNotes(forms: readonly FormState[]): readonly string[] {
+  const names = (state: FormState['state']) =>
+    forms.flatMap(({ form, column, ...each }) =>
+      each.state === state ? [column === undefined ? form : `${form} of ${column}`] : [],
+    )
+  const [failed] = forms.filter(({ state }) => state === 'failed')
+  const [making] = forms.filter(({ state }) => state === 'making')
+  const percent = Math.floor(100 * (making?.share ?? 0))
+  return [
+    ...(making ? [`packing: ${listed(names('making'))}, ${percent} %`] : []),
+    ...(failed ? [`not packed: ${listed(names('failed'))}: ${failed.reason}`] : []),
+    ...(names('stale').length > 0 ? [`not all files have forms: ${listed(names('stale'))}`] : []),
+  ]
+}
+
 /** The table, and below it the notes on single datasets. */
 function linesOf({ stdout }: CliParts, datasets: readonly Listed[]): readonly string[] {
   if (datasets.length === 0) {
@@ -101,10 +126,10 @@ function linesOf({ stdout }: CliParts, datasets: readonly Listed[]): readonly st
     KEPT: (each) => each.earlier,
     REPORTED: ({ updatedAt }) => (updatedAt === null ? null : minute(updatedAt)),
   })
-  const notes = datasets.flatMap(({ name, reason, reasonSince, packing, warnings }) => {
+  const notes = datasets.flatMap(({ name, reason, reasonSince, forms, warnings }) => {
     const since = reasonSince === null ? '' : `since ${minute(reasonSince)}: `
     return [
-      ...(packing === null ? [] : [packing]),
+      ...formNotes(forms),
       ...(reason === null ? [] : reason.split('\n').map((line) => `${since}${line}`)),
       ...warnings.map((warning) => `warning: ${warning}`),
     ].map((note) => `${name}: ${note}`)

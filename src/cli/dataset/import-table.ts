@@ -73,8 +73,8 @@ export async function importTable(
   const report = (rowsDone: number) => progress.report({ what: 'reading', rowsDone, rows: null })
   try {
     return await parts.untilInterrupted(async (signal) => {
-      const given = { ...order, draft, memoryLimitBytes }
-      const table = await parts.importTable(given, { signal, report })
+      const tableOrder = { ...order, draft, memoryLimitBytes }
+      const table = await parts.importTable(tableOrder, { signal, report })
       progress.end()
       const imported = { file, format: order.format, target, isReplaced, table }
       if (flags.json !== true) printLines(parts, ...understoodLines(parts, imported), '')

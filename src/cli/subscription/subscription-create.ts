@@ -15,11 +15,11 @@ import {
   mailToken,
   noMailFlag,
   readMailing,
-} from '../mail/mailing.js'
-import type { MailConfig, MailFlags, Mailing } from '../mail/mailing.js'
+} from '../mailing.js'
+import type { MailConfig, MailFlags, Mailing } from '../mailing.js'
 import type { CliParts } from '../parts.js'
 import { day, printJson, printLines } from '../print.js'
-import { linkBase } from '../serve/server-address.js'
+import { linkBase } from '../server-address.js'
 import { withStore } from '../state.js'
 import {
   addMonthsOption,
@@ -40,7 +40,7 @@ type CreateFlags = MailFlags & {
 
 type CreateConfig = MailConfig & { readonly mailLanguage: Language }
 
-interface Order {
+interface Sale {
   readonly email: string
   readonly grants: readonly PlannedGrant[]
   readonly months: number
@@ -74,14 +74,14 @@ async function create(parts: CliParts, flags: CreateFlags): Promise<void> {
   const config = readSettings(settingNames, flags, parts.environment)
   const mailing = readMailing(config, flags)
   const registry = await readRegistry(config.registry)
-  const order = readOrder(registry, flags)
-  const sold = await sell(parts, config, mailing, order)
+  const sale = readSale(registry, flags)
+  const sold = await sell(parts, config, mailing, sale)
   if (!flags.json) {
-    const path = examplePath(registry, order.grants[0]?.dataset ?? '', [])
+    const path = examplePath(registry, sale.grants[0]?.dataset ?? '', [])
     const curl = curlCommand(linkBase(config, flags, parts.environment) + path, sold.token)
-    printLines(parts, ...summaryLines(parts, order, sold), '', 'Try it:', '', curl)
+    printLines(parts, ...summaryLines(parts, sale, sold), '', 'Try it:', '', curl)
   }
-  const letter = { mailing, letter: sold.letter, email: order.email, isJson: flags.json ?? false }
+  const letter = { mailing, letter: sold.letter, email: sale.email, isJson: flags.json ?? false }
   const mailed = await mailToken(parts, config, letter)
   if (!flags.json) return
   printJson(parts, {
@@ -94,14 +94,14 @@ async function create(parts: CliParts, flags: CreateFlags): Promise<void> {
   })
 }
 
-/** Stores the order, and the letter with the token. */
-function sell(parts: CliParts, config: CreateConfig, mailing: Mailing, order: Order) {
+/** Stores the sale, and the letter with the token. */
+function sell(parts: CliParts, config: CreateConfig, mailing: Mailing, sale: Sale) {
   const { clock } = parts
   const { state: stateFolder, mailLanguage: language } = config
-  const grants = order.grants.map(({ dataset, plan }) => ({ dataset, plan: plan.name }))
-  const priceRub = priceOf(order.grants, order.months)
+  const grants = sale.grants.map(({ dataset, plan }) => ({ dataset, plan: plan.name }))
+  const priceRub = priceOf(sale.grants, sale.months)
   return withStore(parts, stateFolder, async (store) => {
-    const sold = { ...order, grants, priceRub, language, now: clock.now }
+    const sold = { ...sale, grants, priceRub, language, now: clock.now }
     const issue = (tx: ControlStore) => createSubscription(tx, sold)
     const issued = await issueWithLetter(store, {
       mailing,
@@ -115,7 +115,7 @@ function sell(parts: CliParts, config: CreateConfig, mailing: Mailing, order: Or
 }
 
 /** @throws bad_request that says what to correct */
-function readOrder(registry: Registry, flags: CreateFlags): Order {
+function readSale(registry: Registry, flags: CreateFlags): Sale {
   return {
     email: flags.email,
     grants: flags.plan.map((text) => readGrant(registry, text)),
@@ -127,7 +127,7 @@ function readOrder(registry: Registry, flags: CreateFlags): Order {
 
 function summaryLines(
   parts: CliParts,
-  { email, grants, months, globalRows }: Order,
+  { email, grants, months, globalRows }: Sale,
   made: NewSubscription & { readonly priceRub: number },
 ): readonly string[] {
   return [

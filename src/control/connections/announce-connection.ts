@@ -1,4 +1,5 @@
 import { queueLetter } from '../letters.js'
+import { sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 
 const dayMs = 24 * 3_600_000
@@ -16,10 +17,9 @@ interface Announced {
 export async function announceConnection(store: ControlStore, announced: Announced): Promise<void> {
   const { connectionId, subscriptionId, now } = announced
   const earlier = await store.all(
-    `SELECT 1 FROM letters
-     WHERE kind = 'connection-made' AND subscription_id = @subscriptionId
-       AND created_at > @since AND created_at <= @now LIMIT @max`,
-    { subscriptionId, since: now - dayMs, now, max: connectionLettersMax },
+    sql`SELECT 1 FROM letters
+     WHERE kind = 'connection-made' AND subscription_id = ${subscriptionId}
+       AND created_at > ${now - dayMs} AND created_at <= ${now} LIMIT ${connectionLettersMax}`,
   )
   if (earlier.length === connectionLettersMax) return
   await queueLetter(store, { kind: 'connection-made', subscriptionId, connectionId }, now)

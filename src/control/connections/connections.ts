@@ -1,4 +1,5 @@
 import { ServiceError } from '../../errors.js'
+import { sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 import { tokenState } from '../tokens/token-state.js'
 import type { TokenState } from '../tokens/token-state.js'
@@ -37,16 +38,17 @@ export interface Connection {
 /** `idle`: its agent has not refreshed in time, and must sign in again. */
 export type ConnectionState = ConnectionEnd | TokenState | 'waiting' | 'idle'
 
-const columns = `c.id AS connectionId, c.subscription_id AS subscriptionId, c.token_id AS tokenId,
-  t.hint AS tokenHint, c.made_by AS madeBy, c.client_id AS clientId, c.client_name AS clientName,
-  c.redirect_uri AS redirectUri, c.created_at AS createdAt, c.connected_at AS connectedAt,
-  c.last_used_at AS lastUsedAt, c.ended_at AS endedAt, c.end_reason AS endReason,
-  t.expires_at AS tokenExpiresAt, t.revoked_at AS revokedAt,
-  s.expires_at AS subscriptionExpiresAt, s.cancelled_at AS cancelledAt,
+const columns = sql`c.id AS "connectionId", c.subscription_id AS "subscriptionId",
+  c.token_id AS "tokenId", t.hint AS "tokenHint", c.made_by AS "madeBy",
+  c.client_id AS "clientId", c.client_name AS "clientName", c.redirect_uri AS "redirectUri",
+  c.created_at AS "createdAt", c.connected_at AS "connectedAt",
+  c.last_used_at AS "lastUsedAt", c.ended_at AS "endedAt", c.end_reason AS "endReason",
+  t.expires_at AS "tokenExpiresAt", t.revoked_at AS "revokedAt",
+  s.expires_at AS "subscriptionExpiresAt", s.cancelled_at AS "cancelledAt",
   (SELECT max(x.expires_at) FROM connection_secrets x
-   WHERE x.connection_id = c.id AND x.used_at IS NULL) AS idleUntil`
+   WHERE x.connection_id = c.id AND x.used_at IS NULL) AS "idleUntil"`
 
-const joined = `connections c
+const joined = sql`connections c
   LEFT JOIN tokens t ON t.id = c.token_id LEFT JOIN subscriptions s ON s.id = c.subscription_id`
 
 /** All connections, or those of one subscription, oldest first; ended ones for 30 days. */
@@ -54,11 +56,10 @@ export function listConnections(
   store: ControlStore,
   subscriptionId?: string,
 ): Promise<Connection[]> {
+  const isAsked =
+    subscriptionId === undefined ? sql`true` : sql`c.subscription_id = ${subscriptionId}`
   return store.all<Connection>(
-    `SELECT ${columns} FROM ${joined}
-     WHERE CAST(@subscriptionId AS TEXT) IS NULL OR c.subscription_id = @subscriptionId
-     ORDER BY c.created_at, c.id`,
-    { subscriptionId: subscriptionId ?? null },
+    sql`SELECT ${columns} FROM ${joined} WHERE ${isAsked} ORDER BY c.created_at, c.id`,
   )
 }
 
@@ -67,9 +68,9 @@ export async function showConnection(
   store: ControlStore,
   connectionId: string,
 ): Promise<Connection> {
-  const [found] = await store.all<Connection>(`SELECT ${columns} FROM ${joined} WHERE c.id = @id`, {
-    id: connectionId,
-  })
+  const [found] = await store.all<Connection>(
+    sql`SELECT ${columns} FROM ${joined} WHERE c.id = ${connectionId}`,
+  )
   if (found) return found
   throw new ServiceError('not_found', `There is no connection '${connectionId}'.`)
 }

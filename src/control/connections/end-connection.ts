@@ -1,5 +1,6 @@
 import { ServiceError } from '../../errors.js'
 import { recordAction } from '../audit.js'
+import { sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 
 /** `displaced`: a newer connection took its place, see `connectionsMax`. */
@@ -22,16 +23,13 @@ export function endConnection(
 ): Promise<boolean> {
   return store.write(async (tx) => {
     const ended = await tx.all<EndedRow>(
-      `UPDATE connections SET ended_at = @now, end_reason = @reason
-       WHERE id = @connectionId AND ended_at IS NULL
-       RETURNING id AS connectionId, subscription_id AS subscriptionId`,
-      { connectionId, reason, now },
+      sql`UPDATE connections SET ended_at = ${now}, end_reason = ${reason}
+       WHERE id = ${connectionId} AND ended_at IS NULL
+       RETURNING id AS "connectionId", subscription_id AS "subscriptionId"`,
     )
     for (const each of ended) await record(tx, each, reason, now)
     if (ended.length > 0) return true
-    if (
-      (await tx.all('SELECT 1 FROM connections WHERE id = @connectionId', { connectionId })).length
-    ) {
+    if ((await tx.all(sql`SELECT 1 FROM connections WHERE id = ${connectionId}`)).length) {
       return false
     }
     throw new ServiceError('not_found', `There is no connection '${connectionId}'.`)
@@ -46,10 +44,9 @@ export function endAllConnections(
 ): Promise<readonly string[]> {
   return store.write(async (tx) => {
     const ended = await tx.all<EndedRow>(
-      `UPDATE connections SET ended_at = @now, end_reason = 'revoked'
-       WHERE subscription_id = @subscriptionId AND ended_at IS NULL
-       RETURNING id AS connectionId, subscription_id AS subscriptionId`,
-      { subscriptionId, now },
+      sql`UPDATE connections SET ended_at = ${now}, end_reason = 'revoked'
+       WHERE subscription_id = ${subscriptionId} AND ended_at IS NULL
+       RETURNING id AS "connectionId", subscription_id AS "subscriptionId"`,
     )
     for (const each of ended) await record(tx, each, 'revoked', now)
     return ended.map(({ connectionId }) => connectionId)

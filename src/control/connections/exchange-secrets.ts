@@ -1,4 +1,5 @@
 import { recordAction } from '../audit.js'
+import { insertInto, sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 import { createSecret } from '../tokens/token-format.js'
 import { announceConnection } from './announce-connection.js'
@@ -76,10 +77,9 @@ export async function redeemCode(
       return undefined
     }
     await markUsed(tx, code, terms.now)
-    await tx.run('UPDATE connections SET connected_at = @now WHERE id = @connectionId', {
-      connectionId: code.connectionId,
-      now: terms.now,
-    })
+    await tx.run(
+      sql`UPDATE connections SET connected_at = ${terms.now} WHERE id = ${code.connectionId}`,
+    )
     await recordMade(tx, code, terms.now)
     if (isMailOn && code.owner !== null) {
       const { connectionId, owner } = code
@@ -129,11 +129,11 @@ async function markUsed(
   { hash, parent }: SecretRecord,
   now: number,
 ): Promise<void> {
-  await store.run('UPDATE connection_secrets SET used_at = @now WHERE hash = @hash', { hash, now })
+  await store.run(sql`UPDATE connection_secrets SET used_at = ${now} WHERE hash = ${hash}`)
   if (parent === null) return
   await store.run(
-    `UPDATE connection_secrets SET followed_at = @now WHERE hash = @parent AND followed_at IS NULL`,
-    { parent, now },
+    sql`UPDATE connection_secrets SET followed_at = ${now}
+     WHERE hash = ${parent} AND followed_at IS NULL`,
   )
 }
 
@@ -162,10 +162,14 @@ async function issuePair({ store, terms }: Exchange, from: SecretRecord): Promis
   const parent = from.kind === 'refresh' ? from.hash : null
   const insert = (kind: string, hash: Buffer, expiresAt: number) =>
     store.run(
-      `INSERT INTO connection_secrets
-         (hash, connection_id, kind, parent, created_at, expires_at)
-       VALUES (@hash, @connectionId, @kind, @parent, @now, @expiresAt)`,
-      { hash, connectionId, kind, parent: kind === 'refresh' ? parent : null, now, expiresAt },
+      insertInto('connection_secrets', {
+        hash,
+        connection_id: connectionId,
+        kind,
+        parent: kind === 'refresh' ? parent : null,
+        created_at: now,
+        expires_at: expiresAt,
+      }),
     )
   await insert('access', access.hash, now + accessLifeMs)
   await insert('refresh', refresh.hash, now + refreshLifeMs)
@@ -180,17 +184,17 @@ async function dropSurplus(
   made: { readonly now: number; readonly access: Buffer; readonly refresh: Buffer },
 ): Promise<void> {
   await store.run(
-    `DELETE FROM connection_secrets WHERE hash IN (
+    sql`DELETE FROM connection_secrets WHERE hash IN (
        SELECT hash FROM connection_secrets
-       WHERE connection_id = @connectionId AND used_at IS NULL AND expires_at > @now
-       ORDER BY hash IN (@access, @refresh) DESC, created_at DESC, hash LIMIT @all OFFSET @max)`,
-    { connectionId, ...made, all: Number.MAX_SAFE_INTEGER, max: liveSecretsMax },
+       WHERE connection_id = ${connectionId} AND used_at IS NULL AND expires_at > ${made.now}
+       ORDER BY hash IN (${made.access}, ${made.refresh}) DESC, created_at DESC, hash
+       LIMIT ${Number.MAX_SAFE_INTEGER} OFFSET ${liveSecretsMax})`,
   )
   await store.run(
-    `DELETE FROM connection_secrets WHERE hash IN (
+    sql`DELETE FROM connection_secrets WHERE hash IN (
        SELECT hash FROM connection_secrets
-       WHERE connection_id = @connectionId AND kind = 'refresh' AND used_at IS NOT NULL
-       ORDER BY used_at DESC, hash LIMIT @all OFFSET @max)`,
-    { connectionId, all: Number.MAX_SAFE_INTEGER, max: usedSecretsMax },
+       WHERE connection_id = ${connectionId} AND kind = 'refresh' AND used_at IS NOT NULL
+       ORDER BY used_at DESC, hash
+       LIMIT ${Number.MAX_SAFE_INTEGER} OFFSET ${usedSecretsMax})`,
   )
 }

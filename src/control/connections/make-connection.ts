@@ -1,3 +1,4 @@
+import { insertInto, sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 import { createConnectionId } from '../tokens/ids.js'
 import { createSecret } from '../tokens/token-format.js'
@@ -55,22 +56,27 @@ export async function makeConnection(
   await store.write(async (tx) => {
     await displaceIdle(tx, subscriptionId, now)
     await tx.run(
-      `INSERT INTO connections (id, subscription_id, token_id, made_by, demo_hash, client_id,
-         client_name, redirect_uri, created_at)
-       VALUES (@connectionId, @subscriptionId, @tokenId, @madeBy, @demoHash, @clientId, @clientName,
-         @redirectUri, @now)`,
-      {
-        ...{ connectionId, subscriptionId, tokenId, madeBy, demoHash, now },
-        clientId: given.clientId,
-        clientName: given.clientName,
-        redirectUri: given.redirectUri,
-      },
+      insertInto('connections', {
+        id: connectionId,
+        subscription_id: subscriptionId,
+        token_id: tokenId,
+        made_by: madeBy,
+        demo_hash: demoHash,
+        client_id: given.clientId,
+        client_name: given.clientName,
+        redirect_uri: given.redirectUri,
+        created_at: now,
+      }),
     )
     await tx.run(
-      `INSERT INTO connection_secrets
-         (hash, connection_id, kind, code_challenge, created_at, expires_at)
-       VALUES (@hash, @connectionId, 'code', @codeChallenge, @now, @expiresAt)`,
-      { hash, connectionId, codeChallenge, now, expiresAt: now + codeLifeMs },
+      insertInto('connection_secrets', {
+        hash,
+        connection_id: connectionId,
+        kind: 'code',
+        code_challenge: codeChallenge,
+        created_at: now,
+        expires_at: now + codeLifeMs,
+      }),
     )
   })
   return { connectionId, code }
@@ -82,12 +88,15 @@ async function displaceIdle(
   now: number,
 ): Promise<void> {
   const kept = (subscriptionId === null ? connectionsMax.demo : connectionsMax.subscription) - 1
+  const isTheirs =
+    subscriptionId === null
+      ? sql`subscription_id IS NULL`
+      : sql`subscription_id = ${subscriptionId}`
   const idle = await store.all<{ connectionId: string }>(
-    `SELECT id AS connectionId FROM connections
-     WHERE ended_at IS NULL AND (subscription_id = @subscriptionId
-       OR (subscription_id IS NULL AND CAST(@subscriptionId AS TEXT) IS NULL))
-     ORDER BY coalesce(last_used_at, created_at) DESC, id LIMIT @all OFFSET @kept`,
-    { subscriptionId, all: Number.MAX_SAFE_INTEGER, kept },
+    sql`SELECT id AS "connectionId" FROM connections
+     WHERE ended_at IS NULL AND ${isTheirs}
+     ORDER BY coalesce(last_used_at, created_at) DESC, id
+     LIMIT ${Number.MAX_SAFE_INTEGER} OFFSET ${kept}`,
   )
   for (const { connectionId } of idle) {
     await endConnection(store, connectionId, { reason: 'displaced', now })

@@ -1,3 +1,4 @@
+import { sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 
 const minuteMs = 60_000
@@ -20,45 +21,32 @@ const removedMax = 1000
  * whose last secret has expired. Returns the number of removed rows.
  */
 export async function removeConnections(store: ControlStore, now: number): Promise<number> {
-  const times = {
-    waitingBefore: now - waitingLifeMs,
-    endedBefore: now - endedLifeMs,
-  }
   const expiredBefore = now - expiredLifeMs
-  const isIdle = (await store.all(`${removable} LIMIT 1`, times)).length === 0
+  const removable = sql`SELECT id FROM connections c
+    WHERE ended_at < ${now - endedLifeMs}
+      OR (connected_at IS NULL AND created_at < ${now - waitingLifeMs})
+      OR (ended_at IS NULL AND NOT EXISTS (
+        SELECT 1 FROM connection_secrets x WHERE x.connection_id = c.id))`
+  const isIdle = (await store.all(sql`${removable} LIMIT 1`)).length === 0
   if (isIdle && !(await hasExpired(store, expiredBefore))) return 0
   return await store.write(async (tx) => {
     const secrets = await tx.run(
-      `DELETE FROM connection_secrets WHERE hash IN (
-         SELECT hash FROM connection_secrets WHERE expires_at < @expiredBefore LIMIT @max)`,
-      { expiredBefore, max: removedMax },
+      sql`DELETE FROM connection_secrets WHERE hash IN (
+         SELECT hash FROM connection_secrets
+         WHERE expires_at < ${expiredBefore} LIMIT ${removedMax})`,
     )
-    const found = await tx.all<{ id: string }>(`${removable} LIMIT @max`, {
-      ...times,
-      max: removedMax,
-    })
+    const found = await tx.all<{ id: string }>(sql`${removable} LIMIT ${removedMax}`)
     for (const { id } of found) {
-      await tx.run('DELETE FROM connection_secrets WHERE connection_id = @id', { id })
-      await tx.run('DELETE FROM connections WHERE id = @id', { id })
+      await tx.run(sql`DELETE FROM connection_secrets WHERE connection_id = ${id}`)
+      await tx.run(sql`DELETE FROM connections WHERE id = ${id}`)
     }
     return secrets + found.length
   })
 }
 
-const removable = `SELECT id FROM connections c
-  WHERE ended_at < @endedBefore OR (connected_at IS NULL AND created_at < @waitingBefore)
-    OR (ended_at IS NULL AND NOT EXISTS (
-      SELECT 1 FROM connection_secrets x WHERE x.connection_id = c.id))`
-
 async function hasExpired(store: ControlStore, expiredBefore: number): Promise<boolean> {
-  return (
-    (
-      await store.all(
-        'SELECT 1 FROM connection_secrets WHERE expires_at < @expiredBefore LIMIT 1',
-        {
-          expiredBefore,
-        },
-      )
-    ).length > 0
+  const expired = await store.all(
+    sql`SELECT 1 FROM connection_secrets WHERE expires_at < ${expiredBefore} LIMIT 1`,
   )
+  return expired.length > 0
 }

@@ -1,4 +1,5 @@
 import { damage } from '../store/failures.js'
+import { sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 import { grantsIn } from '../grants.js'
 import type { Grant, GrantColumns } from '../grants.js'
@@ -104,16 +105,17 @@ export class SecretLookup {
     if (store.file === null) return
     if (this.#monotonicMs() - this.#checkedAt < checkEveryMs) return
     const [counts] = await store.all<{ stored: number; indexed: number }>(
-      `SELECT (SELECT count(*) FROM connection_secrets NOT INDEXED) AS stored,
+      sql`SELECT (SELECT count(*) FROM connection_secrets NOT INDEXED) AS stored,
          (SELECT count(*) FROM connection_secrets INDEXED BY secrets_by_end) AS indexed`,
     )
     if (counts?.stored !== counts?.indexed) this.#fail('secrets that are not in an index')
     const [result] = await store.all<{ found: string }>(
-      "SELECT quick_check AS found FROM pragma_quick_check('connection_secrets')",
+      sql`SELECT quick_check AS found FROM pragma_quick_check('connection_secrets')`,
     )
     if (result?.found !== 'ok') this.#fail(String(result?.found))
-    const indexed = 'SELECT 1 FROM connection_secrets INDEXED BY secrets_by_end WHERE +hash = @hash'
-    if ((await store.all(indexed, { hash })).length > 0) this.#fail('a secret only in an index')
+    const indexed = sql`SELECT 1 FROM connection_secrets INDEXED BY secrets_by_end
+      WHERE +hash = ${hash}`
+    if ((await store.all(indexed)).length > 0) this.#fail('a secret only in an index')
     this.#checkedAt = this.#monotonicMs()
   }
 
@@ -149,21 +151,20 @@ export function liveUntil(
 
 function findRows(store: ControlStore, hash: Uint8Array): Promise<SecretRow[]> {
   return store.all<SecretRow>(
-    `SELECT x.hash, x.kind, x.code_challenge AS codeChallenge, x.parent,
-       x.expires_at AS expiresAt, x.used_at AS usedAt, x.followed_at AS followedAt,
-       c.id AS connectionId, c.client_id AS clientId, c.client_name AS clientName,
-       c.redirect_uri AS redirectUri, c.made_by AS madeBy, c.ended_at AS endedAt,
-       c.demo_hash AS demoHash,
-       t.id AS tokenId, t.expires_at AS tokenExpiresAt, t.revoked_at AS revokedAt,
-       s.id AS subscriptionId, s.expires_at AS subscriptionExpiresAt,
-       s.cancelled_at AS cancelledAt, s.global_rows AS globalRows, g.dataset, g.plan
+    sql`SELECT x.hash, x.kind, x.code_challenge AS "codeChallenge", x.parent,
+       x.expires_at AS "expiresAt", x.used_at AS "usedAt", x.followed_at AS "followedAt",
+       c.id AS "connectionId", c.client_id AS "clientId", c.client_name AS "clientName",
+       c.redirect_uri AS "redirectUri", c.made_by AS "madeBy", c.ended_at AS "endedAt",
+       c.demo_hash AS "demoHash",
+       t.id AS "tokenId", t.expires_at AS "tokenExpiresAt", t.revoked_at AS "revokedAt",
+       s.id AS "subscriptionId", s.expires_at AS "subscriptionExpiresAt",
+       s.cancelled_at AS "cancelledAt", s.global_rows AS "globalRows", g.dataset, g.plan
      FROM connection_secrets x
      LEFT JOIN connections c ON c.id = x.connection_id
      LEFT JOIN tokens t ON t.id = c.token_id
      LEFT JOIN subscriptions s ON s.id = c.subscription_id
      LEFT JOIN grants g ON g.subscription_id = c.subscription_id
-     WHERE x.hash = @hash
+     WHERE x.hash = ${hash}
      ORDER BY g.dataset`,
-    { hash },
   )
 }

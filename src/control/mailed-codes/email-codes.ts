@@ -1,5 +1,7 @@
 import type { Language } from '../../config.js'
 import type { Random } from '../../random.js'
+import { insertInto, sql } from '../store/sql.js'
+import type { Sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 import { randomBase62 } from '../tokens/base62.js'
 
@@ -24,8 +26,8 @@ export interface EmailCode {
 
 const idLength = 32
 
-const columns = `id AS codeId, purpose, email, language, hash, subject, created_at AS createdAt,
-  wrong_tries AS wrongTries, used_at AS usedAt`
+const columns = sql`id AS "codeId", purpose, email, language, hash, subject,
+  created_at AS "createdAt", wrong_tries AS "wrongTries", used_at AS "usedAt"`
 
 /** An id that can't be guessed: 190 random bits. */
 export function createCodeId(random: Random): string {
@@ -59,22 +61,19 @@ export interface CodeWindow {
   readonly now: number
 }
 
-const counted = `FROM email_codes
-  WHERE created_at > @since AND created_at <= @now AND purpose <> 'reissue'`
-
 /** How many codes were made in a window without a token. */
 export async function countCodes(
   store: ControlStore,
   { email, networks, window }: { email: string; networks: CodeNetworks; window: CodeWindow },
 ): Promise<CodeCounts> {
+  const counted = sql`FROM email_codes WHERE purpose <> 'reissue' AND ${inWindow(window)}`
   const [counts] = await store.all<CodeCounts>(
-    `SELECT
+    sql`SELECT
        (SELECT count(*) ${counted}) AS "all",
-       (SELECT count(*) ${counted} AND email = @email) AS ofEmail,
-       (SELECT count(*) ${counted} AND network = @narrow) AS narrow,
-       (SELECT count(*) ${counted} AND wider_network = @wider) AS wider,
-       (SELECT count(*) ${counted} AND widest_network = @widest) AS widest`,
-    { email, ...networks, ...window },
+       (SELECT count(*) ${counted} AND ${store.dialect.isEmail(sql`email`, email)}) AS "ofEmail",
+       (SELECT count(*) ${counted} AND network = ${networks.narrow}) AS narrow,
+       (SELECT count(*) ${counted} AND wider_network = ${networks.wider}) AS wider,
+       (SELECT count(*) ${counted} AND widest_network = ${networks.widest}) AS widest`,
   )
   return counts ?? { all: 0, ofEmail: 0, narrow: 0, wider: 0, widest: 0 }
 }
@@ -86,11 +85,15 @@ export async function countReissueCodes(
   window: CodeWindow,
 ): Promise<number> {
   const [found] = await store.all<{ count: number }>(
-    `SELECT count(*) AS count FROM email_codes WHERE email = @email AND purpose = 'reissue'
-       AND created_at > @since AND created_at <= @now`,
-    { email, ...window },
+    sql`SELECT count(*) AS count FROM email_codes
+     WHERE ${store.dialect.isEmail(sql`email`, email)} AND purpose = 'reissue'
+       AND ${inWindow(window)}`,
   )
   return found?.count ?? 0
+}
+
+function inWindow({ since, now }: CodeWindow): Sql {
+  return sql`created_at > ${since} AND created_at <= ${now}`
 }
 
 /** Stores a code's hash, in the caller's transaction. */
@@ -104,11 +107,18 @@ export async function insertCode(
   },
 ): Promise<void> {
   await store.run(
-    `INSERT INTO email_codes (id, purpose, email, language, network, wider_network, widest_network,
-       hash, subject, created_at)
-     VALUES (@codeId, @purpose, @email, @language, @narrow, @wider, @widest,
-       @hash, @subject, @createdAt)`,
-    { ...code, ...networks },
+    insertInto('email_codes', {
+      id: code.codeId,
+      purpose: code.purpose,
+      email: code.email,
+      language: code.language,
+      network: networks.narrow,
+      wider_network: networks.wider,
+      widest_network: networks.widest,
+      hash: code.hash,
+      subject: code.subject,
+      created_at: code.createdAt,
+    }),
   )
 }
 
@@ -118,24 +128,19 @@ export async function findCode(
   codeId: string,
 ): Promise<EmailCode | undefined> {
   const [code] = await store.all<EmailCode>(
-    `SELECT ${columns} FROM email_codes WHERE id = @codeId`,
-    {
-      codeId,
-    },
+    sql`SELECT ${columns} FROM email_codes WHERE id = ${codeId}`,
   )
   return code
 }
 
 /** Counts a wrong try. */
 export async function noteWrongTry(store: ControlStore, codeId: string): Promise<void> {
-  await store.run('UPDATE email_codes SET wrong_tries = wrong_tries + 1 WHERE id = @codeId', {
-    codeId,
-  })
+  await store.run(sql`UPDATE email_codes SET wrong_tries = wrong_tries + 1 WHERE id = ${codeId}`)
 }
 
 /** Marks a code as used: it is accepted once. */
 export async function noteUse(store: ControlStore, codeId: string, now: number): Promise<void> {
-  await store.run('UPDATE email_codes SET used_at = @now WHERE id = @codeId', { codeId, now })
+  await store.run(sql`UPDATE email_codes SET used_at = ${now} WHERE id = ${codeId}`)
 }
 
 /**
@@ -146,7 +151,7 @@ export function removeCodes(
   store: ControlStore,
   times: { readonly until: number; readonly ahead: number },
 ): Promise<number> {
-  return store.run('DELETE FROM email_codes WHERE created_at <= @until OR created_at > @ahead', {
-    ...times,
-  })
+  return store.run(
+    sql`DELETE FROM email_codes WHERE created_at <= ${times.until} OR created_at > ${times.ahead}`,
+  )
 }

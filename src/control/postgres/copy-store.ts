@@ -1,5 +1,6 @@
+import { sql, sqlList, sqlText } from '../store/sql.js'
+import type { Sql, SqlValue } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
-import type { Values } from '../store/values.js'
 import { copyKeys } from '../keys.js'
 import type { KeyName } from '../keys.js'
 import { copiedTables } from './copy-tables.js'
@@ -9,7 +10,7 @@ import type { PostgresStore } from './postgres-store.js'
 /** Called for each table when its rows were copied, and compared. */
 export type CopyReport = (table: string, rows: number) => void
 
-type Row = Readonly<Record<string, Values[string]>>
+type Row = Readonly<Record<string, SqlValue>>
 
 /** A column in PostgreSQL: what it holds, and whether a sequence numbers its rows. */
 interface Column {
@@ -55,10 +56,10 @@ export async function copyStore(
 /** A table that a newer release added must not be left out. */
 async function requireTables(source: ControlStore, target: ControlStore): Promise<void> {
   const stored = await source.all<{ name: string }>(
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'",
+    sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'`,
   )
   const made = await target.all<{ name: string }>(
-    `SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()
+    sql`SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()
        AND tablename NOT IN ('schema_version', 'audit_newest', 'keys', 'rate_windows')`,
   )
   const known = sorted(copiedTables)
@@ -75,7 +76,7 @@ function sorted(named: readonly { readonly name: string }[]): string {
 }
 
 async function requireEmpty(target: ControlStore, { name }: CopiedTable): Promise<void> {
-  if ((await target.all(`SELECT 1 FROM ${name} LIMIT 1`)).length === 0) return
+  if ((await target.all(sql`SELECT 1 FROM ${sqlText(name)} LIMIT 1`)).length === 0) return
   throw new Error(`the PostgreSQL holds ${name} already: copy into an empty schema`)
 }
 
@@ -85,14 +86,13 @@ async function columnsOf(
   { name: table }: CopiedTable,
 ): Promise<readonly Column[]> {
   const columns = await target.all<Omit<Column, 'isNumbered'> & { identity: string }>(
-    `SELECT column_name::text AS name, data_type::text AS type, is_identity::text AS identity
+    sql`SELECT column_name::text AS name, data_type::text AS type, is_identity::text AS identity
      FROM information_schema.columns
-     WHERE table_schema = current_schema() AND table_name = @table ORDER BY ordinal_position`,
-    { table },
+     WHERE table_schema = current_schema() AND table_name = ${table} ORDER BY ordinal_position`,
   )
-  const stored = await source.all<{ name: string }>('SELECT name FROM pragma_table_info(@table)', {
-    table,
-  })
+  const stored = await source.all<{ name: string }>(
+    sql`SELECT name FROM pragma_table_info(${table})`,
+  )
   // SQLite has this column in every table, without a declaration.
   const declared = columns.filter(({ name }) => name !== 'rowid')
   if (sorted(stored) !== sorted(declared)) {
@@ -111,16 +111,16 @@ async function copyTable(
   table: CopiedTable,
   columns: readonly Column[],
 ): Promise<void> {
-  const names = columns.map(({ name }) => name).join(', ')
+  const names = namesOf(columns)
   const values = columns.map(({ name, type }) =>
     type === 'bytea' ? `decode(${name}, 'hex')` : name,
   )
   const declared = columns.map(({ name, type }) => `${name} ${type === 'bytea' ? 'text' : type}`)
   for await (const page of pages(source, table, columns)) {
+    const json = JSON.stringify(page.map(plain))
     await target.run(
-      `INSERT INTO ${table.name} (${names}) SELECT ${values.join(', ')}
-       FROM json_to_recordset(@page::json) AS page (${declared.join(', ')})`,
-      { page: JSON.stringify(page.map(plain)) },
+      sql`INSERT INTO ${sqlText(table.name)} (${names}) SELECT ${sqlText(values.join(', '))}
+       FROM json_to_recordset(${json}::json) AS page (${sqlText(declared.join(', '))})`,
     )
   }
 }
@@ -151,17 +151,20 @@ async function* pages(
   { name, key }: CopiedTable,
   columns: readonly Column[],
 ): AsyncGenerator<readonly Row[], undefined> {
-  const names = columns.map((column) => column.name).join(', ')
-  const select = `SELECT ${names} FROM ${name}`
-  const order = `ORDER BY ${key.join(', ')} LIMIT ${pageRows}`
-  const after = `(${key.join(', ')}) > (${key.map((column) => `@${column}`).join(', ')})`
-  let page = await store.all<Row>(`${select} ${order}`)
+  const select = sql`SELECT ${namesOf(columns)} FROM ${sqlText(name)}`
+  const keys = sqlText(key.join(', '))
+  const order = sql`ORDER BY ${keys} LIMIT ${pageRows}`
+  let page = await store.all<Row>(sql`${select} ${order}`)
   while (page.length > 0) {
     yield page
     const last = page.at(-1) ?? {}
-    const values = Object.fromEntries(key.map((column) => [column, last[column] ?? null]))
-    page = await store.all<Row>(`${select} WHERE ${after} ${order}`, values)
+    const values = sqlList(key.map((column) => last[column] ?? null))
+    page = await store.all<Row>(sql`${select} WHERE (${keys}) > (${values}) ${order}`)
   }
+}
+
+function namesOf(columns: readonly Column[]): Sql {
+  return sqlText(columns.map(({ name }) => name).join(', '))
 }
 
 /** Bytes as hexadecimal digits; names in the order of the columns. */
@@ -182,8 +185,8 @@ async function moveSequences(
 ): Promise<void> {
   for (const { name } of columns.filter(({ isNumbered }) => isNumbered)) {
     await target.all(
-      `SELECT setval(pg_get_serial_sequence('${table}', '${name}'),
-         coalesce(max(${name}), 0) + 1, false) FROM ${table}`,
+      sqlText(`SELECT setval(pg_get_serial_sequence('${table}', '${name}'),
+         coalesce(max(${name}), 0) + 1, false) FROM ${table}`),
     )
   }
 }
@@ -191,9 +194,7 @@ async function moveSequences(
 /** An id of the audit trail is never used again, also if its rows were removed by other means. */
 async function copyNewestAction(source: ControlStore, target: ControlStore): Promise<void> {
   const [newest] = await source.all<{ id: number }>(
-    "SELECT seq AS id FROM sqlite_sequence WHERE name = 'audit'",
+    sql`SELECT seq AS id FROM sqlite_sequence WHERE name = 'audit'`,
   )
-  await target.run('UPDATE audit_newest SET id = CASE WHEN id > @id THEN id ELSE @id END', {
-    id: newest?.id ?? 0,
-  })
+  await target.run(sql`UPDATE audit_newest SET id = greatest(id, ${newest?.id ?? 0})`)
 }

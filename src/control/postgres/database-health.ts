@@ -1,4 +1,5 @@
 import { ServiceError } from '../../errors.js'
+import { sql } from '../store/sql.js'
 import type { PostgresStore } from './postgres-store.js'
 
 const probeIntervalMs = 2000
@@ -44,7 +45,7 @@ export class DatabaseHealth {
     try {
       // A standby, or a database that became read-only, can charge nothing.
       const [found] = await this.#store.all<{ standby: boolean; setting: string }>(
-        `SELECT pg_is_in_recovery() AS standby,
+        sql`SELECT pg_is_in_recovery() AS standby,
            current_setting('transaction_read_only') AS setting`,
       )
       if (found?.standby === false && found.setting === 'off') return undefined

@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from './connection-settings.js'
 import { versionOf } from './postgres-migrations.js'
 import { PostgresPool } from './postgres-pool.js'
+import { sql } from '../store/sql.js'
 import type { Connection } from './postgres-pool.js'
 
 /** A PostgreSQL as an operator needs to know it. */
@@ -37,14 +38,14 @@ export async function examineDatabase(
 async function clockAhead(connection: Connection, now: () => number): Promise<number> {
   const before = now()
   const [row] = await connection.all<{ ms: number }>(
-    'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms',
+    sql`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms`,
   )
   return Math.round((row?.ms ?? 0) - (before + now()) / 2)
 }
 
 async function isReadOnly(connection: Connection): Promise<boolean> {
   const [row] = await connection.all<{ setting: string }>(
-    "SELECT current_setting('transaction_read_only') AS setting",
+    sql`SELECT current_setting('transaction_read_only') AS setting`,
   )
   return row?.setting === 'on'
 }

@@ -1,11 +1,16 @@
 import pg from 'pg'
-import type { Values } from '../store/values.js'
+import type { Sql } from '../store/sql.js'
 import { connectionSettings } from './connection-settings.js'
 import type { ConnectionOptions } from './connection-settings.js'
 import { endsConnection, postgresFailure } from './postgres-failures.js'
-import { ordered, Translator } from './translate.js'
 
 const sizeDefault = 10
+
+/** Far more than there are statements: more means that SQL text is built at run time. */
+const statementsMax = 400
+
+/** The names of prepared statements on every connection, by their texts. */
+type StatementNames = Map<string, string>
 
 /** A statement in the words of PostgreSQL. */
 type Query = Pick<pg.QueryConfig, 'name' | 'text'> & {
@@ -20,7 +25,7 @@ type Query = Pick<pg.QueryConfig, 'name' | 'text'> & {
  */
 export class PostgresPool {
   readonly #pool: pg.Pool
-  readonly #translator = new Translator()
+  readonly #names: StatementNames = new Map()
   #ended: Promise<void> | undefined
 
   /** @throws Error, for the operator, when this is not the URL of a PostgreSQL */
@@ -42,7 +47,7 @@ export class PostgresPool {
     const client = await this.#pool.connect().catch((cause: unknown) => {
       throw postgresFailure(cause)
     })
-    const connection = new Connection(client, this.#translator)
+    const connection = new Connection(client, this.#names)
     try {
       return await work(connection)
     } finally {
@@ -60,12 +65,12 @@ export class PostgresPool {
 /** A connection during `connected`. After a failure of the connection, every statement fails. */
 export class Connection {
   readonly #client: pg.ClientBase
-  readonly #translator: Translator
+  readonly #names: StatementNames
   #broken: { readonly cause: unknown } | undefined
 
-  constructor(client: pg.ClientBase, translator: Translator) {
+  constructor(client: pg.ClientBase, names: StatementNames) {
     this.#client = client
-    this.#translator = translator
+    this.#names = names
   }
 
   get isBroken(): boolean {
@@ -77,13 +82,13 @@ export class Connection {
     this.#broken ??= { cause }
   }
 
-  async all<Row>(sql: string, values: Values = {}): Promise<Row[]> {
+  async all<Row>(statement: Sql): Promise<Row[]> {
     // pg can't infer the columns of a statement.
-    return (await this.query(this.#translated(sql, values))).rows as Row[]
+    return (await this.query(this.#named(statement))).rows as Row[]
   }
 
-  async run(sql: string, values: Values = {}): Promise<number> {
-    return (await this.query(this.#translated(sql, values))).rowCount ?? 0
+  async run(statement: Sql): Promise<number> {
+    return (await this.query(this.#named(statement))).rowCount ?? 0
   }
 
   /**
@@ -101,8 +106,14 @@ export class Connection {
     }
   }
 
-  #translated(sql: string, values: Values): Query {
-    const { name, text, parameters } = this.#translator.translate(sql)
-    return { name, text, values: ordered(parameters, values) }
+  /** @throws Error when SQL text is built at run time */
+  #named({ texts, values }: Sql): Query {
+    const text = texts.reduce((before, next, index) => `${before}$${index}${next}`)
+    const name = this.#names.get(text) ?? `das${this.#names.size + 1}`
+    if (this.#names.size >= statementsMax && !this.#names.has(text)) {
+      throw new Error(`More than ${statementsMax} statements: SQL text must be constant`)
+    }
+    this.#names.set(text, name)
+    return { name, text, values }
   }
 }

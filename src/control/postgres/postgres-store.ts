@@ -1,10 +1,11 @@
 import { unavailable } from '../store/failures.js'
 import type { Random } from '../../random.js'
+import type { Sql } from '../store/sql.js'
 import type { ControlStore, StoreParts } from '../store/store.js'
-import type { Values } from '../store/values.js'
 import { Transaction } from '../store/transaction.js'
 import { lockKey, schemaOf, statementTimeoutMsDefault } from './connection-settings.js'
 import type { ConnectionOptions } from './connection-settings.js'
+import { postgres } from './postgres-dialect.js'
 import { migratePostgres } from './postgres-migrations.js'
 import { PostgresPool } from './postgres-pool.js'
 import type { Connection } from './postgres-pool.js'
@@ -22,6 +23,7 @@ export interface PostgresOptions extends ConnectionOptions, StoreParts {
  */
 export class PostgresStore implements ControlStore {
   readonly actor: string
+  readonly dialect = postgres
   /** A database is not a file. */
   readonly file = null
   readonly random: Random
@@ -61,14 +63,14 @@ export class PostgresStore implements ControlStore {
     return this.#preparing
   }
 
-  async all<Row>(sql: string, values?: Values): Promise<Row[]> {
+  async all<Row>(statement: Sql): Promise<Row[]> {
     if (!this.#isReady) await this.ready()
-    return await this.#pool.connected((connection) => connection.all<Row>(sql, values))
+    return await this.#pool.connected((connection) => connection.all<Row>(statement))
   }
 
-  async run(sql: string, values?: Values): Promise<number> {
+  async run(statement: Sql): Promise<number> {
     if (!this.#isReady) await this.ready()
-    return await this.#pool.connected((connection) => connection.run(sql, values))
+    return await this.#pool.connected((connection) => connection.run(statement))
   }
 
   /** Waits for its turn before it takes a connection: reads keep the others. */

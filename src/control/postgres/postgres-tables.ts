@@ -14,7 +14,7 @@ export const subscriptionTables = `
     email ${text} NOT NULL,
     created_at bigint NOT NULL
   );
-  -- Ignores the case of ASCII letters; see the rules of translate.ts.
+  -- Ignores the case of ASCII letters; see postgres-dialect.ts.
   CREATE UNIQUE INDEX subscribers_email ON subscribers (lower(email));
 
   CREATE TABLE subscriptions (

@@ -1,12 +1,13 @@
 import { rateWindowMs } from '../rate-windows.js'
 import type { RateWindow, RateWindows } from '../rate-windows.js'
+import { sql } from '../store/sql.js'
 import type { PostgresStore } from './postgres-store.js'
 
 /** Windows that ended are removed with about one of so many requests. */
 const removedEvery = 1000
 
 /** The clock of the database: those of servers differ. */
-const nowMs = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+const nowMs = sql`(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
 
 /** Counts the requests of all servers of a PostgreSQL; its crash clears the counts. */
 export class SharedWindows implements RateWindows {
@@ -25,25 +26,23 @@ export class SharedWindows implements RateWindows {
 
   #read(client: string): Promise<RateWindow[]> {
     return this.#store.all<RateWindow>(
-      `SELECT requests, ends_at - ${nowMs} AS endsInMs FROM rate_windows
-       WHERE name = @client AND ends_at > ${nowMs}`,
-      { client },
+      sql`SELECT requests, ends_at - ${nowMs} AS "endsInMs" FROM rate_windows
+       WHERE name = ${client} AND ends_at > ${nowMs}`,
     )
   }
 
   #add(client: string): Promise<RateWindow[]> {
     return this.#store.all<RateWindow>(
-      `INSERT INTO rate_windows AS known (name, ends_at, requests)
-       VALUES (@client, ${nowMs} + @rateWindowMs, 1)
+      sql`INSERT INTO rate_windows AS known (name, ends_at, requests)
+       VALUES (${client}, ${nowMs} + ${rateWindowMs}, 1)
        ON CONFLICT (name) DO UPDATE SET
          requests = CASE WHEN known.ends_at <= ${nowMs} THEN 1 ELSE known.requests + 1 END,
          ends_at = CASE WHEN known.ends_at <= ${nowMs} THEN excluded.ends_at ELSE known.ends_at END
-       RETURNING requests, greatest(1, ends_at - ${nowMs}) AS endsInMs`,
-      { client, rateWindowMs },
+       RETURNING requests, greatest(1, ends_at - ${nowMs}) AS "endsInMs"`,
     )
   }
 
   async #removeEnded(): Promise<void> {
-    await this.#store.run(`DELETE FROM rate_windows WHERE ends_at <= ${nowMs}`)
+    await this.#store.run(sql`DELETE FROM rate_windows WHERE ends_at <= ${nowMs}`)
   }
 }

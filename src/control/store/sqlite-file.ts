@@ -10,11 +10,14 @@ import {
 } from './open-database.js'
 import type { FileOptions } from './open-database.js'
 import { ensurePrivateFile } from './private-file.js'
+import { sql } from './sql.js'
+import type { Sql, SqlValue } from './sql.js'
 import { fileIdentity } from './store-file.js'
-import type { Values } from './values.js'
 
 /** Far more than the statements in this folder: more means that SQL text is built at run time. */
 const statementsMax = 200
+
+const beginImmediate = sql`BEGIN IMMEDIATE`
 
 /** SQLite's result of a checkpoint. */
 interface Checkpoint {
@@ -37,7 +40,7 @@ type Open = () => Database.Database
 export class SqliteFile {
   readonly #path: string
   readonly #open: Open
-  readonly #statements = new Map<string, Database.Statement<[Values]>>()
+  readonly #statements = new Map<string, Database.Statement<SqlValue[]>>()
   #db: Database.Database
   #identity: string | null
   /** Those of the write-ahead log and its index; null until a check has seen them. */
@@ -144,7 +147,7 @@ export class SqliteFile {
    * throws, and no other connection writes in between.
    */
   write(work: () => void): void {
-    this.#step('BEGIN IMMEDIATE')
+    this.#step(beginImmediate)
     try {
       work()
     } catch (cause) {
@@ -160,7 +163,7 @@ export class SqliteFile {
   begin(mustBegin: boolean): boolean {
     this.#setTimeout(0)
     try {
-      this.run('BEGIN IMMEDIATE')
+      this.run(beginImmediate)
       return true
     } catch (cause) {
       if (mustBegin || !isLocked(cause)) this.rollBack(cause)
@@ -172,7 +175,7 @@ export class SqliteFile {
 
   /** Makes the transaction durable; if that fails, none of it happened. */
   commit(): void {
-    this.#step('COMMIT')
+    this.#step(sql`COMMIT`)
     this.#watch?.(undefined)
   }
 
@@ -227,23 +230,23 @@ export class SqliteFile {
   }
 
   /** All rows of a statement; the caller states their type. */
-  all<Row>(sql: string, values: Values = {}): Row[] {
+  all<Row>({ texts, values }: Sql): Row[] {
     // better-sqlite3 can't infer the columns of a statement.
-    return this.#guarded(() => this.#prepared(sql).all(values)) as Row[]
+    return this.#guarded(() => this.#prepared(texts).all(...values)) as Row[]
   }
 
   /** Runs a statement without result rows; returns the number of rows that it changed. */
-  run(sql: string, values: Values = {}): number {
-    return this.#guarded(() => this.#prepared(sql).run(values).changes)
+  run({ texts, values }: Sql): number {
+    return this.#guarded(() => this.#prepared(texts).run(...values).changes)
   }
 
   #setTimeout(ms: number): void {
     this.#db.pragma(`busy_timeout = ${ms}`)
   }
 
-  #step(sql: 'BEGIN IMMEDIATE' | 'COMMIT'): void {
+  #step(statement: Sql): void {
     try {
-      this.run(sql)
+      this.run(statement)
     } catch (cause) {
       this.rollBack(cause)
     }
@@ -259,14 +262,15 @@ export class SqliteFile {
     }
   }
 
-  #prepared(sql: string): Database.Statement<[Values]> {
-    const known = this.#statements.get(sql)
+  #prepared(texts: readonly string[]): Database.Statement<SqlValue[]> {
+    const text = texts.join('?')
+    const known = this.#statements.get(text)
     if (known !== undefined) return known
     if (this.#statements.size >= statementsMax) {
       throw new Error(`More than ${statementsMax} statements: SQL text must be constant`)
     }
-    const statement = this.#db.prepare<[Values]>(sql)
-    this.#statements.set(sql, statement)
+    const statement = this.#db.prepare<SqlValue[]>(text)
+    this.#statements.set(text, statement)
     return statement
   }
 }

@@ -1,13 +1,14 @@
 import type { Clock } from '../../clock.js'
 import type { Random } from '../../random.js'
 import { unavailable } from './failures.js'
+import { sqlite } from './sqlite-dialect.js'
+import type { Sql } from './sql.js'
 import type { FileOptions } from './open-database.js'
 import { SqliteFile } from './sqlite-file.js'
 import type { ControlStore, StoreParts } from './store.js'
 import { Transaction } from './transaction.js'
 import type { Statements } from './transaction.js'
 import { Turns } from './turns.js'
-import type { Values } from './values.js'
 
 /** The pause between two attempts to take the lock that another connection holds. */
 const lockPauseMs = 5
@@ -27,6 +28,7 @@ interface StoreOptions extends FileOptions, StoreParts {
  */
 export class SqliteStore implements ControlStore {
   readonly actor: string
+  readonly dialect = sqlite
   readonly file: SqliteFile
   readonly turns: Turns
   readonly random: Random
@@ -53,12 +55,12 @@ export class SqliteStore implements ControlStore {
     return new SqliteStore(SqliteFile.openToRead(path), parts)
   }
 
-  all<Row>(sql: string, values?: Values): Promise<Row[]> {
-    return this.alone(() => this.file.all(sql, values))
+  all<Row>(statement: Sql): Promise<Row[]> {
+    return this.alone(() => this.file.all(statement))
   }
 
-  run(sql: string, values?: Values): Promise<number> {
-    return this.write((tx) => tx.run(sql, values))
+  run(statement: Sql): Promise<number> {
+    return this.write((tx) => tx.run(statement))
   }
 
   /** Waits for another connection's lock without blocking the thread. */
@@ -101,13 +103,13 @@ function statementsIn(file: SqliteFile): Statements {
     if (!file.db.inTransaction) throw unavailable(new Error('SQLite ended the transaction'))
   }
   return {
-    all: async <Row>(sql: string, values?: Values) => {
+    all: async <Row>(statement: Sql) => {
       refuseEnded()
-      return file.all<Row>(sql, values)
+      return file.all<Row>(statement)
     },
-    run: async (sql, values) => {
+    run: async (statement) => {
       refuseEnded()
-      return file.run(sql, values)
+      return file.run(statement)
     },
   }
 }

@@ -1,7 +1,8 @@
 import type { Clock } from '../../clock.js'
 import type { Random } from '../../random.js'
+import type { Dialect } from './dialect.js'
+import type { Sql } from './sql.js'
 import type { SqliteFile } from './sqlite-file.js'
-import type { Values } from './values.js'
 
 /** What every store is given. */
 export interface StoreParts {
@@ -22,14 +23,16 @@ export interface ControlStore {
   /** Draws the ids and the secrets of new records. */
   readonly random: Random
 
+  readonly dialect: Dialect
+
   /** The file, where the database is one: then it can be damaged, or another can take its place. */
   readonly file: SqliteFile | null
 
   /** All rows of a statement; the caller states their type. */
-  all: <Row>(sql: string, values?: Values) => Promise<Row[]>
+  all: <Row>(statement: Sql) => Promise<Row[]>
 
   /** Runs a statement without result rows; resolves to the number of rows that it changed. */
-  run: (sql: string, values?: Values) => Promise<number>
+  run: (statement: Sql) => Promise<number>
 
   /**
    * Runs `work` in one transaction: all of it is durable once this resolves, none of it if it

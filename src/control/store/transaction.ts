@@ -1,13 +1,15 @@
 import type { Random } from '../../random.js'
+import type { Dialect } from './dialect.js'
+import { sql } from './sql.js'
+import type { Sql } from './sql.js'
 import type { SqliteFile } from './sqlite-file.js'
 import type { ControlStore } from './store.js'
-import type { Values } from './values.js'
 
 /** Statements on the connection that holds a transaction. */
 export type Statements = Pick<ControlStore, 'all' | 'run'>
 
 /** What a transaction shows of its store. */
-type Owner = Pick<ControlStore, 'actor' | 'random' | 'file'>
+type Owner = Pick<ControlStore, 'actor' | 'random' | 'dialect' | 'file'>
 
 /** What a transaction and those in it share. */
 interface Shared {
@@ -54,20 +56,24 @@ export class Transaction implements ControlStore {
     return this.#shared.store.random
   }
 
+  get dialect(): Dialect {
+    return this.#shared.store.dialect
+  }
+
   get file(): SqliteFile | null {
     return this.#shared.store.file
   }
 
-  async all<Row>(sql: string, values?: Values): Promise<Row[]> {
+  async all<Row>(statement: Sql): Promise<Row[]> {
     while (this.#inner !== undefined) await this.#inner
     this.#refuseEnded()
-    return await this.#shared.statements.all<Row>(sql, values)
+    return await this.#shared.statements.all<Row>(statement)
   }
 
-  async run(sql: string, values?: Values): Promise<number> {
+  async run(statement: Sql): Promise<number> {
     while (this.#inner !== undefined) await this.#inner
     this.#refuseEnded()
-    return await this.#shared.statements.run(sql, values)
+    return await this.#shared.statements.run(statement)
   }
 
   async write<T>(work: (tx: ControlStore) => Promise<T>): Promise<T> {
@@ -85,10 +91,10 @@ export class Transaction implements ControlStore {
 
   async #nest<T>(work: (tx: ControlStore) => Promise<T>): Promise<T> {
     const { statements } = this.#shared
-    await statements.run('SAVEPOINT nested')
+    await statements.run(sql`SAVEPOINT nested`)
     try {
       const result = await new Transaction(this.#shared).#run(work)
-      await statements.run('RELEASE nested')
+      await statements.run(sql`RELEASE nested`)
       return result
     } catch (cause) {
       await this.#undo(cause)
@@ -109,8 +115,8 @@ export class Transaction implements ControlStore {
   async #undo(cause: unknown): Promise<void> {
     const { statements } = this.#shared
     try {
-      await statements.run('ROLLBACK TO nested')
-      await statements.run('RELEASE nested')
+      await statements.run(sql`ROLLBACK TO nested`)
+      await statements.run(sql`RELEASE nested`)
     } catch {
       // The database ended the transaction, or the connection broke: the cause says why.
       this.#shared.broken ??= { cause }

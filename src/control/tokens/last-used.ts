@@ -1,3 +1,4 @@
+import { sql, sqlText } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 
 const flushIntervalMs = 60_000
@@ -63,11 +64,10 @@ export class LastUsed {
 }
 
 async function saveUse(store: ControlStore, id: string, usedAt: number): Promise<void> {
-  const table = id.startsWith('con_') ? 'connections' : 'tokens'
+  const table = sqlText(id.startsWith('con_') ? 'connections' : 'tokens')
   await store.run(
-    `UPDATE ${table}
-     SET last_used_at = CASE WHEN last_used_at > @usedAt THEN last_used_at ELSE @usedAt END
-     WHERE id = @id`,
-    { id, usedAt },
+    sql`UPDATE ${table}
+     SET last_used_at = CASE WHEN last_used_at > ${usedAt} THEN last_used_at ELSE ${usedAt} END
+     WHERE id = ${id}`,
   )
 }

@@ -1,4 +1,5 @@
 import { damage } from '../store/failures.js'
+import { sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 import { findToken } from './tokens.js'
 import type { TokenRecord } from './tokens.js'
@@ -38,8 +39,8 @@ export class TokenLookup {
   async #requireAbsent(hash: Uint8Array): Promise<void> {
     if (this.#store.file === null) return
     await this.#requireAll()
-    const indexed = 'SELECT 1 FROM tokens WHERE hash = @hash'
-    const isStored = (await this.#store.all(indexed, { hash })).length > 0
+    const indexed = sql`SELECT 1 FROM tokens WHERE hash = ${hash}`
+    const isStored = (await this.#store.all(indexed)).length > 0
     // It may have been issued meanwhile.
     if (isStored && (await findToken(this.#store, hash)) === undefined) {
       this.#fail('a token without a subscription')
@@ -61,11 +62,11 @@ export class TokenLookup {
   /** Checks the pages of all tokens, and searches for this one without the index. */
   async #checkThoroughly(hash: Uint8Array): Promise<void> {
     const [result] = await this.#store.all<{ found: string }>(
-      "SELECT quick_check AS found FROM pragma_quick_check('tokens')",
+      sql`SELECT quick_check AS found FROM pragma_quick_check('tokens')`,
     )
     if (result?.found !== 'ok') this.#fail(String(result?.found))
-    const scanned = 'SELECT 1 FROM tokens NOT INDEXED WHERE hash = @hash'
-    if ((await this.#store.all(scanned, { hash })).length > 0) {
+    const scanned = sql`SELECT 1 FROM tokens NOT INDEXED WHERE hash = ${hash}`
+    if ((await this.#store.all(scanned)).length > 0) {
       this.#fail('a token that has no index entry')
     }
   }
@@ -83,7 +84,7 @@ export class TokenLookup {
   /** Counts in the index on hashes (the second UNIQUE of the table), which `findToken` uses. */
   async #count(): Promise<number> {
     const [counted] = await this.#store.all<{ tokens: number }>(
-      'SELECT count(*) AS tokens FROM tokens INDEXED BY sqlite_autoindex_tokens_2',
+      sql`SELECT count(*) AS tokens FROM tokens INDEXED BY sqlite_autoindex_tokens_2`,
     )
     return counted?.tokens ?? 0
   }

@@ -3,6 +3,7 @@ import { isoTime } from '../../text.js'
 import { recordAction } from '../audit.js'
 import { grantsIn } from '../grants.js'
 import type { Grant, GrantColumns } from '../grants.js'
+import { insertInto, sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 import { createTokenId } from './ids.js'
 import { createToken } from './token-format.js'
@@ -67,16 +68,15 @@ export async function findToken(
   hash: Uint8Array,
 ): Promise<TokenRecord | undefined> {
   const rows = await store.all<TokenRow>(
-    `SELECT t.id AS tokenId, t.subscription_id AS subscriptionId, t.hash,
-       t.expires_at AS tokenExpiresAt, t.revoked_at AS revokedAt,
-       s.expires_at AS subscriptionExpiresAt, s.cancelled_at AS cancelledAt,
-       s.global_rows AS globalRows, g.dataset, g.plan
+    sql`SELECT t.id AS "tokenId", t.subscription_id AS "subscriptionId", t.hash,
+       t.expires_at AS "tokenExpiresAt", t.revoked_at AS "revokedAt",
+       s.expires_at AS "subscriptionExpiresAt", s.cancelled_at AS "cancelledAt",
+       s.global_rows AS "globalRows", g.dataset, g.plan
      FROM tokens t
      JOIN subscriptions s ON s.id = t.subscription_id
      LEFT JOIN grants g ON g.subscription_id = s.id
-     WHERE t.hash = @hash
+     WHERE t.hash = ${hash}
      ORDER BY g.dataset`,
-    { hash },
   )
   const [first] = rows
   if (first === undefined) return undefined
@@ -157,19 +157,15 @@ export async function revokeToken(
 ): Promise<void> {
   await store.write(async (tx) => {
     const [token] = await tx.all<{ subscriptionId: string; revokedAt: number | null }>(
-      `SELECT subscription_id AS subscriptionId, revoked_at AS revokedAt
-       FROM tokens WHERE id = @tokenId`,
-      { tokenId },
+      sql`SELECT subscription_id AS "subscriptionId", revoked_at AS "revokedAt"
+       FROM tokens WHERE id = ${tokenId}`,
     )
     if (token === undefined) {
       throw new ServiceError('not_found', `There is no token '${tokenId}'.`)
     }
     if (token.revokedAt !== null) return
     const revokedAt = now()
-    await tx.run('UPDATE tokens SET revoked_at = @revokedAt WHERE id = @tokenId', {
-      tokenId,
-      revokedAt,
-    })
+    await tx.run(sql`UPDATE tokens SET revoked_at = ${revokedAt} WHERE id = ${tokenId}`)
     await recordAction(tx, {
       action: 'token.revoked',
       subject: tokenId,
@@ -181,13 +177,13 @@ export async function revokeToken(
 
 /** Every token ever issued, or those of one subscription, oldest first; never a secret or hash. */
 export function listTokens(store: ControlStore, subscriptionId?: string): Promise<TokenSummary[]> {
+  const isAsked =
+    subscriptionId === undefined ? sql`true` : sql`subscription_id = ${subscriptionId}`
   return store.all<TokenSummary>(
-    `SELECT id AS tokenId, subscription_id AS subscriptionId, hint, created_at AS createdAt,
-       expires_at AS expiresAt, revoked_at AS revokedAt, last_used_at AS lastUsedAt
-     FROM tokens
-     WHERE CAST(@subscriptionId AS TEXT) IS NULL OR subscription_id = @subscriptionId
-     ORDER BY created_at, id`,
-    { subscriptionId: subscriptionId ?? null },
+    sql`SELECT id AS "tokenId", subscription_id AS "subscriptionId", hint,
+       created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
+       last_used_at AS "lastUsedAt"
+     FROM tokens WHERE ${isAsked} ORDER BY created_at, id`,
   )
 }
 
@@ -198,19 +194,16 @@ export async function newestLiveToken(
   now: number,
 ): Promise<string | undefined> {
   const [token] = await store.all<{ tokenId: string }>(
-    `SELECT id AS tokenId FROM tokens
-     WHERE subscription_id = @subscriptionId AND revoked_at IS NULL
-       AND (expires_at IS NULL OR expires_at > @now)
+    sql`SELECT id AS "tokenId" FROM tokens
+     WHERE subscription_id = ${subscriptionId} AND revoked_at IS NULL
+       AND (expires_at IS NULL OR expires_at > ${now})
      ORDER BY expires_at IS NULL DESC, created_at DESC, rowid DESC LIMIT 1`,
-    { subscriptionId, now },
   )
   return token?.tokenId
 }
 
 async function refuseUnknown(store: ControlStore, subscriptionId: string): Promise<void> {
-  const found = await store.all('SELECT 1 FROM subscriptions WHERE id = @subscriptionId', {
-    subscriptionId,
-  })
+  const found = await store.all(sql`SELECT 1 FROM subscriptions WHERE id = ${subscriptionId}`)
   if (found.length > 0) return
   throw new ServiceError('not_found', `There is no subscription '${subscriptionId}'.`)
 }
@@ -223,9 +216,13 @@ async function insertToken(
   const { token, hash, hint } = createToken(store.random)
   const tokenId = createTokenId(store.random)
   await store.run(
-    `INSERT INTO tokens (id, subscription_id, hash, hint, created_at)
-     VALUES (@tokenId, @subscriptionId, @hash, @hint, @now)`,
-    { tokenId, subscriptionId, hash, hint, now },
+    insertInto('tokens', {
+      id: tokenId,
+      subscription_id: subscriptionId,
+      hash,
+      hint,
+      created_at: now,
+    }),
   )
   return { tokenId, token }
 }
@@ -238,9 +235,8 @@ async function moveConnections(
   let moved = 0
   for (const { tokenId: earlierId } of earlier) {
     moved += await store.run(
-      `UPDATE connections SET token_id = @tokenId
-       WHERE token_id = @earlierId AND ended_at IS NULL`,
-      { tokenId, earlierId },
+      sql`UPDATE connections SET token_id = ${tokenId}
+       WHERE token_id = ${earlierId} AND ended_at IS NULL`,
     )
   }
   return moved
@@ -253,10 +249,9 @@ function endLiveTokens(
   end: number,
 ): Promise<readonly { readonly tokenId: string; readonly expiresAt: number }[]> {
   return store.all<{ tokenId: string; expiresAt: number }>(
-    `UPDATE tokens SET expires_at = CASE WHEN expires_at < @end THEN expires_at ELSE @end END
-     WHERE subscription_id = @subscriptionId AND revoked_at IS NULL
-       AND (expires_at IS NULL OR expires_at > @now)
-     RETURNING id AS tokenId, expires_at AS expiresAt`,
-    { subscriptionId, now, end },
+    sql`UPDATE tokens SET expires_at = CASE WHEN expires_at < ${end} THEN expires_at ELSE ${end} END
+     WHERE subscription_id = ${subscriptionId} AND revoked_at IS NULL
+       AND (expires_at IS NULL OR expires_at > ${now})
+     RETURNING id AS "tokenId", expires_at AS "expiresAt"`,
   )
 }

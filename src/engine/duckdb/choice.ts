@@ -1,11 +1,23 @@
 import type { Predicate } from '../../columns/predicate.js'
 import { filesThatMayHold } from '../../versions/choose-files.js'
 import type { DataFile, SearchFile, StoredFile, Version } from '../../versions/version.js'
+import type { FoundRows } from '../rows/row-copies.js'
+
+/** Rows of one file, from `from` up to but not including `to`. */
+export interface RowRange {
+  readonly from: number
+  readonly to: number
+}
 
 export interface ChosenFile {
-  /** Counts through the version's files, then through its dropped files. */
+  /** In the version. */
   readonly index: number
+  /** The file, or its pages: they have the same rows. */
   readonly file: DataFile
+  /** The ranges that may hold a row, ascending and apart; left out = all rows may. */
+  readonly ranges?: readonly RowRange[]
+  /** The rows that look-ups found, ascending; left out = nothing was looked up. */
+  readonly found?: readonly number[]
 }
 
 /**
@@ -20,38 +32,32 @@ export interface Choice {
   readonly isByKey: boolean
 }
 
-/** The files that can hold a row which meets every predicate, of the form that has the order. */
-export function chooseFiles(version: Version, predicates: readonly Predicate[]): Choice {
-  return choiceOf(version, predicates, version.files, 0)
-}
-
-/** The same of the dropped files beside them. */
-export function chooseDropped(version: Version, predicates: readonly Predicate[]): Choice {
-  return choiceOf(version, predicates, version.dropped, version.files.length)
-}
-
 /**
- * Whether chosen dropped files give their rows in the version's order: the rows are in at most one
- * file, which keeps it.
+ * Which form DuckDB reads. Rows, and all that look-ups have found: the pages. Everything else,
+ * which reads files to their end: the files as they are.
  */
-export function areInOrder({ version: { files, dropped }, files: chosen }: Choice): boolean {
-  return (
-    chosen.length <= 1 && chosen.every(({ index }) => dropped[index - files.length]?.keepsOrder)
-  )
-}
+export type DuckDbForm = 'pages' | 'files'
 
-function choiceOf(
+/** The files that can hold a row which meets every predicate. */
+export function chooseFiles(
   version: Version,
   predicates: readonly Predicate[],
-  all: readonly DataFile[],
-  first: number,
+  form: DuckDbForm = 'files',
+  foundRows: FoundRows | null = null,
 ): Choice {
-  const files = filesThatMayHold(all, predicates).flatMap((index) => {
-    const file = all[index]
-    return file ? [{ index: first + index, file }] : []
+  const files = filesThatMayHold(version.files, predicates).flatMap((index): ChosenFile[] => {
+    const file = version.files[index]
+    if (!file) return []
+    if (!foundRows) return [{ index, file: form === 'pages' ? pagesOf(file) : file }]
+    const found = foundRows.get(index)
+    return found ? [{ index, file: pagesOf(file), found }] : []
   })
-  const hasKey = predicates.some((predicate) => isByKey(version, predicate))
-  return { version, predicates, files, isByKey: hasKey }
+  const isByKey = foundRows !== null || predicates.some((each) => isOfKey(version, each))
+  return { version, predicates, files, isByKey }
+}
+
+function pagesOf(file: DataFile): DataFile {
+  return file.pages ? { ...file, ...file.pages } : file
 }
 
 /** Words that a column's text must have, and the column's search file. */
@@ -60,12 +66,10 @@ export interface Search {
   readonly words: readonly string[]
 }
 
-/** The searches of a question in columns with a search file. */
-export function searchesOf(
-  { search }: Version,
-  predicates: readonly Predicate[],
-): readonly Search[] {
-  return search.flatMap((file) => {
+/** The searches of a question in columns with a search file; none where look-ups leave few rows. */
+export function searchesOf({ version, predicates, isByKey }: Choice): readonly Search[] {
+  if (isByKey) return []
+  return version.search.flatMap((file) => {
     const words = predicates.flatMap((each) =>
       each.kind === 'contains' && each.column.source === file.column ? [each.value] : [],
     )
@@ -74,13 +78,13 @@ export function searchesOf(
 }
 
 /** Every file that a query may read. */
-export function filesToRead({ version, predicates, files }: Choice): readonly StoredFile[] {
-  const search = searchesOf(version, predicates).map(({ file }) => file)
-  return [...search, ...files.map(({ file }) => file)]
+export function filesToRead(choice: Choice): readonly StoredFile[] {
+  const search = searchesOf(choice).map(({ file }) => file)
+  return [...search, ...choice.files.map(({ file }) => file)]
 }
 
 /** True for a predicate on the key whose values usually match few rows each. */
-export function isByKey({ key }: Version, predicate: Predicate): boolean {
+export function isOfKey({ key }: Version, predicate: Predicate): boolean {
   const isOfValues = predicate.kind === 'eq' || predicate.kind === 'in'
   return isOfValues && predicate.column.name === key[0]?.name
 }

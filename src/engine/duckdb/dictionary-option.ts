@@ -1,6 +1,6 @@
 import { isFloat, mapLeaves } from '../../columns/data-type.js'
 import type { DataType } from '../../columns/data-type.js'
-import { textOf } from './encode/encode-scalar.js'
+import { textOf } from '../sql/encode.js'
 import type { RunStatement } from './run-statement.js'
 
 /** A column of a table, by its SQL. */

@@ -7,12 +7,13 @@ import type { FileChecks } from '../../versions/store/file-checks.js'
 import type { Version } from '../../versions/version.js'
 import { withController } from '../deadline.js'
 import type { Engine, Profile, ProfileQuestion, ReadOptions, Summarized } from '../engine.js'
-import { filesToRead } from './choice.js'
-import type { Choice } from './choice.js'
-import { chooseForPage, chooseForTop, chooseForTotal } from './choose-form.js'
+import type { RowCopies } from '../rows/row-copies.js'
+import { Breaks } from './breaks.js'
+import { chooseFiles, filesToRead } from './choice.js'
+import type { Choice, DuckDbForm } from './choice.js'
 import { readFailure, serviceErrorOf } from './duckdb-failure.js'
-import { fileQuestion } from './file-question.js'
-import type { FileQuestion, FileRows } from './file-question.js'
+import { fileQuestion } from '../file-question.js'
+import type { FileQuestion, FileRows } from '../file-question.js'
 import { Instances } from './instances.js'
 import { PlainPaths } from './plain-paths.js'
 import { compileCount, compileRead, rowsOf } from './read/compile.js'
@@ -26,7 +27,7 @@ import { profileColumns } from './read/profile.js'
 import { filesUpTo, readPieces } from './read/read-pieces.js'
 import type { ReadContext } from './read/read-pieces.js'
 import { ChangedFileError, UnverifiedError, readUnchanged } from './read/unchanged.js'
-import { quarantined, stopping } from './refusals.js'
+import { stopping } from './refusals.js'
 import type { RunStatement, Statement } from './run-statement.js'
 import type { SandboxOptions } from './sandbox.js'
 import { ServingInstance } from './serving.js'
@@ -46,12 +47,10 @@ export interface EngineOptions extends SandboxOptions, TurnsOptions {
   readonly withdraw?: (version: Version, reason: string) => void
   /** Queries read files only after this verifies them; without it, files need only be unchanged. */
   readonly checks?: FileChecks
+  /** Row copies answer what they can; left out = DuckDB answers everything. */
+  readonly copies?: RowCopies
 }
 
-/** The number of times a query runs if a fatal error of another query breaks its instance. */
-const runsMax = 2
-/** After so many, a version is not read any more: a damaged file harms other queries. */
-const breaksMax = 3
 type Work<T> = (session: Session) => Promise<T>
 
 /**
@@ -71,14 +70,14 @@ export class DuckDbEngine implements Engine {
   readonly #lane: SummaryLane
   /** Queries that run or wait, each with its own controller; null once closed. */
   #running: Map<AbortController, Promise<unknown>> | null = new Map()
-  /** How many times reading each version has broken an instance. */
-  readonly #breaks = new WeakMap<Version, number>()
+  readonly #breaks: Breaks
   readonly #paths = new PlainPaths()
 
   private constructor(options: EngineOptions) {
     this.#options = options
     this.#checks = options.checks ?? null
     this.#turns = new Turns(options)
+    this.#breaks = new Breaks(options.withdraw)
     const { soloBytes, sharedBytes, laneBytes, textsBytes } = splitMemory(options.memoryLimitBytes)
     const solo = { ...options, memoryLimitBytes: soloBytes, threads: 1, spills: false }
     this.#solo = new ServingInstance(solo)
@@ -100,9 +99,15 @@ export class DuckDbEngine implements Engine {
     }
   }
 
-  read(asked: Question, options: ReadOptions): Promise<FileRows> {
+  /**
+   * Rows by look-up columns and the history column alone are read from row copies, all others by
+   * DuckDB.
+   */
+  async read(asked: Question, options: ReadOptions): Promise<FileRows> {
     const question = fileQuestion(asked)
-    const choice = chooseForPage(question)
+    const copied = await this.#options.copies?.read(question, options)
+    if (copied) return copied
+    const choice = await this.#choose(question.version, question.predicates, 'pages', options)
     return this.#query(choice, sizeOfPage(choice), options, (held) =>
       question.format === 'parquet'
         ? this.#readFile(question, choice, held)
@@ -110,14 +115,18 @@ export class DuckDbEngine implements Engine {
     )
   }
 
-  count(version: Version, predicates: readonly Predicate[], options: ReadOptions): Promise<number> {
-    const choice = chooseForTotal(version, predicates, 0)
+  async count(
+    version: Version,
+    predicates: readonly Predicate[],
+    options: ReadOptions,
+  ): Promise<number> {
+    const choice = await this.#choose(version, predicates, 'files', options)
     const size = sizeOfCount(choice)
     return this.#query(choice, size, options, (held) =>
       this.#runPlanned(version, planOf(size), held, async (session) => {
         let rows = 0
         const run = (statement: Statement) => session.run(statement, held.signal)
-        for (const scan of planCount(await narrow(choice, choice, this.#searching(run)))) {
+        for (const scan of planCount(await narrow(choice, this.#searching(run)))) {
           const statement = compileCount(this.#paths.scan(scan), predicates)
           const found = await readUnchanged(filesUpTo(scan), this.#checks, () => run(statement))
           rows += Number(found[0]?.[0])
@@ -127,9 +136,9 @@ export class DuckDbEngine implements Engine {
     )
   }
 
-  profile(question: ProfileQuestion, options: ReadOptions): Promise<Profile> {
-    const { version, predicates, columns } = question
-    const choice = chooseForTotal(version, predicates, columns.length)
+  async profile(question: ProfileQuestion, options: ReadOptions): Promise<Profile> {
+    const { version, predicates } = question
+    const choice = await this.#choose(version, predicates, 'files', options)
     const size = sizeOfProfile(choice, question)
     return this.#query(choice, size, options, (held) =>
       this.#runPlanned(version, planOf(size), held, (session) => {
@@ -140,17 +149,18 @@ export class DuckDbEngine implements Engine {
     )
   }
 
-  summarize(summary: Summary, options: ReadOptions): Promise<Summarized> {
+  async summarize(summary: Summary, options: ReadOptions): Promise<Summarized> {
     const { version, predicates, groups, measures } = summary
     const columns = groups.length + measures.length
-    const choice = chooseForTotal(version, predicates, columns)
+    const choice = await this.#choose(version, predicates, 'files', options)
     const serving = this.#lane.servingOf(summary)
     return this.#scan(choice, columns, options, serving, (context) => runSummary(summary, context))
   }
 
-  top(top: Top, options: ReadOptions): Promise<FileRows> {
+  async top(top: Top, options: ReadOptions): Promise<FileRows> {
     const { serving } = this.#lane
-    return this.#scan(chooseForTop(top), 1, options, serving, (context) => runTop(top, context))
+    const choice = await this.#choose(top.version, top.predicates, 'files', options)
+    return this.#scan(choice, 1, options, serving, (context) => runTop(top, context))
   }
 
   async close(): Promise<void> {
@@ -167,6 +177,17 @@ export class DuckDbEngine implements Engine {
     return { pages: this.#turns, summaries: this.#lane.turns }
   }
 
+  /** The files of a form, and in them the rows that look-ups find in row copies. */
+  async #choose(
+    version: Version,
+    predicates: readonly Predicate[],
+    form: DuckDbForm,
+    options: ReadOptions,
+  ): Promise<Choice> {
+    const found = await this.#options.copies?.find(version, predicates, options)
+    return chooseFiles(version, predicates, form, found)
+  }
+
   /** Reads all rows that meet the predicates; where they may be many, in the lane for scans. */
   #scan<T>(
     choice: Choice,
@@ -179,7 +200,7 @@ export class DuckDbEngine implements Engine {
     const read = (held: Held) => {
       const scan: Work<T> = async (session) => {
         const run = (statement: Statement) => session.runOnce(statement, held.signal)
-        const narrowed = await narrow(choice, choice, this.#searching(run))
+        const narrowed = await narrow(choice, this.#searching(run))
         const folder = () => session.filesFolder
         const context = { choice: narrowed, paths: this.#paths, folder, run }
         return readUnchanged(filesToRead(narrowed), this.#checks, () => work(context))
@@ -217,11 +238,11 @@ export class DuckDbEngine implements Engine {
     work: Work<T>,
     large = this.#shared,
   ): Promise<T> {
-    const runLarge = () => this.#run(version, () => large.run(work, held.isLarge))
+    const runLarge = () => this.#breaks.run(version, () => large.run(work, held.isLarge))
     // Large work keeps the shared threads busy, and a look-up would wait for them.
     if (plan !== 'solo' && !held.isBesideLarge()) return runLarge()
     try {
-      return await this.#run(version, () => this.#solo.run(work))
+      return await this.#breaks.run(version, () => this.#solo.run(work))
     } catch (cause) {
       if (readFailure(cause).type !== 'Out of Memory') throw cause
       return runLarge()
@@ -268,26 +289,5 @@ export class DuckDbEngine implements Engine {
     if (!isOfFiles) return serviceErrorOf(this.#paths.inOwnNames(cause), this.#options.folders)
     const detail = 'This dataset is being replaced. Try again shortly.'
     return new ServiceError('service_unavailable', detail, { cause, retryAfterSeconds: 1 })
-  }
-
-  /** Runs work on an instance; retries on a new one after a fatal error of another query. */
-  async #run<T>(version: Version, run: () => Promise<T>): Promise<T> {
-    for (let runs = 1; ; runs++) {
-      const breaks = this.#breaks.get(version) ?? 0
-      if (breaks >= breaksMax) throw quarantined()
-      try {
-        return await run()
-      } catch (cause) {
-        const { type } = readFailure(cause)
-        if (type === 'INTERNAL') this.#noteBreak(version, breaks + 1)
-        if (type !== 'FATAL' || runs === runsMax) throw cause
-      }
-    }
-  }
-
-  #noteBreak(version: Version, breaks: number): void {
-    this.#breaks.set(version, breaks)
-    const reason = `reading it broke the query engine ${breaks} times`
-    if (breaks === breaksMax) this.#options.withdraw?.(version, reason)
   }
 }

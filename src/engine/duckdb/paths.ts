@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { bindText, bindTexts } from './bind.js'
 import type { BoundValue } from './bind.js'
-import { literal } from './sql.js'
+import { literal } from '../sql/quote.js'
 
 // Only this file puts a path into a statement: test/engine/paths.test.ts forbids it elsewhere.
 

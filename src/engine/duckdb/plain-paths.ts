@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FileError } from '../../versions/opener.js'
-import type { PackOrder } from '../../versions/packing/packer.js'
+import type { FormsOrder } from '../../versions/forms/forms-order.js'
 import type { Version } from '../../versions/version.js'
 import { isPattern } from './paths.js'
 import type { Scan } from './read/pieces.js'
@@ -46,20 +46,18 @@ export class PlainPaths {
   /** The scan or choice of files with paths that DuckDB can read. */
   scan<T extends Pick<Scan, 'files'>>(scan: T): T {
     if (!scan.files.some(({ file }) => isPattern(file.path))) return scan
-    const files = scan.files.map(({ index, file }) => ({ index, file: this.#file(file) }))
+    const files = scan.files.map((chosen) => ({ ...chosen, file: this.#file(chosen.file) }))
     return { ...scan, files }
   }
 
   /** The version with paths that DuckDB can read. */
   version(version: Version): Version {
     const files = this.#files(version.files)
-    const dropped = this.#files(version.dropped)
-    const isSame = files === version.files && dropped === version.dropped
-    return isSame ? version : Object.freeze({ ...version, files, dropped })
+    return files === version.files ? version : Object.freeze({ ...version, files })
   }
 
-  /** The order with paths that DuckDB can read; its target is unchanged. */
-  order(order: PackOrder): PackOrder {
+  /** The order with paths that DuckDB can read; its folder is unchanged. */
+  order(order: FormsOrder): FormsOrder {
     return { ...order, files: this.#files(order.files) }
   }
 

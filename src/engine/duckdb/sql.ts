@@ -1,16 +1,7 @@
 import { isFloat, typeText } from '../../columns/data-type.js'
 import type { DataType } from '../../columns/data-type.js'
 import type { ColumnMark } from '../../versions/opener.js'
-
-/** A name as an SQL identifier. Names come from the catalog, never from a request. */
-export function identifier(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
-}
-
-/** A text as an SQL literal, for names in our own statements; bind every value instead. */
-export function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
-}
+import { identifier } from '../sql/quote.js'
 
 /** A stored column; as a part of an expression where DuckDB must not use the file's own bounds. */
 export function columnSql(name: string, marks: readonly ColumnMark[] = []): string {

@@ -1,7 +1,7 @@
 import type { Column } from '../../columns/column.js'
 import type { Value } from '../../columns/filter-value.js'
 import { floorDivide, yearOfDay } from '../../columns/values.js'
-import { literal } from './quote.js'
+import { literal } from '../sql/quote.js'
 
 const secondsPerDay = 86_400n
 const microsPerSecond = 1_000_000n
@@ -60,7 +60,7 @@ function floatLiteral({ rules: { domain } }: Column, value: number): string {
 }
 
 /** The shortest digits that give this number again, with the sign of -0. */
-export function doubleText(value: number): string {
+function doubleText(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value)
 }
 

@@ -6,11 +6,11 @@ import type { FileColumn, TextBounds } from '../../versions/opener.js'
 import { tableName } from '../../versions/remote-table.js'
 import type { OpenTable, OpenedTable, RemoteTable } from '../../versions/remote-table.js'
 import { sourceOf, tableSql } from './compile.js'
-import { servedText } from './encode.js'
-import { identifier } from './quote.js'
-import type { RunTrino } from './run-trino.js'
-import { boundText, sql } from './sql.js'
-import type { Sql } from './sql.js'
+import { servedText } from '../sql/encode.js'
+import { identifier } from '../sql/quote.js'
+import { trino } from './dialect.js'
+import { statement } from './statement.js'
+import type { RunTrino } from './statement.js'
 import { TrinoClient, TrinoError } from './trino-client.js'
 import type { TrinoLogin } from './trino-client.js'
 import { dataTypeOf } from './trino-types.js'
@@ -60,7 +60,7 @@ async function readContent(
     .filter(({ name }) => boundsOf.includes(name))
     .map(({ name, type }) => plainColumn(name, type))
     .filter(hasBounds)
-  const [[rows, ...found] = []] = await run(boundsSql(table, bounded))
+  const [[rows, ...found] = []] = await run({ text: boundsSql(table, bounded), values: [] })
   const bounds = bounded.map((column, index): [string, TextBounds | null] => {
     const [min = null, max = null] = found.slice(2 * index, 2 * index + 2)
     return [column.name, min === null || max === null ? null : { min, max }]
@@ -72,10 +72,13 @@ async function readColumns(
   { catalog, schema, table }: RemoteTable,
   run: RunTrino,
 ): Promise<readonly FileColumn[]> {
-  const found = await run(sql`SELECT column_name, data_type, is_nullable
+  const compiled = statement(
+    (parameters) => `SELECT column_name, data_type, is_nullable
     FROM ${identifier(catalog)}.information_schema.columns
-    WHERE table_schema = ${boundText(schema)} AND table_name = ${boundText(table)}
-    ORDER BY ordinal_position`)
+    WHERE table_schema = ${parameters.text(schema)} AND table_name = ${parameters.text(table)}
+    ORDER BY ordinal_position`,
+  )
+  const found = await run(compiled)
   return found.map(([name, type, nullable]) => ({
     name: name ?? '',
     type: dataTypeOf(type ?? ''),
@@ -88,12 +91,12 @@ function hasBounds({ rules: { domain } }: Column): boolean {
   return domain.kind === 'grid' || (domain.kind === 'text' && domain.form === 'text')
 }
 
-function boundsSql(table: RemoteTable, columns: readonly Column[]): Sql {
+function boundsSql(table: RemoteTable, columns: readonly Column[]): string {
   const bounds = columns.flatMap((column) =>
-    ['min', 'max'].map((each) => servedText(column.type, `${each}(${sourceOf(column)})`)),
+    ['min', 'max'].map((each) => servedText(trino, column.type, `${each}(${sourceOf(column)})`)),
   )
   const cells = ['CAST(count(*) AS VARCHAR)', ...bounds]
-  return sql`SELECT ${cells.join(', ')} FROM ${tableSql(table)}`
+  return `SELECT ${cells.join(', ')} FROM ${tableSql(table)}`
 }
 
 interface TableFiles {
@@ -103,13 +106,13 @@ interface TableFiles {
 
 /** What tables of files tell of them: names and times; null for any other table. */
 async function readFiles(table: RemoteTable, run: RunTrino): Promise<TableFiles | null> {
-  const statement = sql`WITH files AS (SELECT "$path" AS path, "$file_modified_time" AS modified
+  const text = `WITH files AS (SELECT "$path" AS path, "$file_modified_time" AS modified
       FROM ${tableSql(table)} GROUP BY 1, 2)
     SELECT to_hex(checksum(CAST(ROW(path, modified) AS ROW(a VARCHAR,
         b TIMESTAMP(3) WITH TIME ZONE)))),
       CAST(coalesce(CAST(to_unixtime(max(modified)) * 1000 AS BIGINT), 0) AS VARCHAR) FROM files`
   try {
-    const [[state, modified] = []] = await run(statement)
+    const [[state, modified] = []] = await run({ text, values: [] })
     return { state: state ?? '', modifiedMs: Number(modified) }
   } catch (cause) {
     if (cause instanceof TrinoError && cause.code === 'COLUMN_NOT_FOUND') return null

@@ -1,10 +1,7 @@
 import { abortAfter } from '../../clock.js'
 import type { Clock } from '../../clock.js'
-import { statementText } from './sql.js'
-import type { Sql } from './sql.js'
-
-/** The cells of a row, in the texts that the statement makes. */
-export type TrinoRow = readonly (string | null)[]
+import { statementText } from './statement.js'
+import type { Statement, TrinoRow } from './statement.js'
 
 /** Who asks a cluster. */
 export interface TrinoLogin {
@@ -94,7 +91,7 @@ export class TrinoClient {
    * Runs a statement and returns its rows. When the signal aborts, the query is cancelled.
    * @throws the signal's reason; TrinoError; UnreachableError
    */
-  async run(statement: Sql, signal: AbortSignal): Promise<readonly TrinoRow[]> {
+  async run(statement: Statement, signal: AbortSignal): Promise<readonly TrinoRow[]> {
     signal.throwIfAborted()
     // Without the signal: only an answer names the query, which is cancelled by that name.
     const started = this.#request('POST', '/v1/statement', statementText(statement))

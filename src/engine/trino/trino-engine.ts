@@ -5,7 +5,7 @@ import type { Summary } from '../../query/summary.js'
 import type { Top } from '../../query/top.js'
 import type { Version } from '../../versions/version.js'
 import { withController } from '../deadline.js'
-import { isByKey } from '../duckdb/choice.js'
+import { isOfKey } from '../duckdb/choice.js'
 import { stopping } from '../duckdb/refusals.js'
 import type { QuerySize } from '../duckdb/turns/turn.js'
 import { Turns } from '../duckdb/turns/turns.js'
@@ -13,10 +13,10 @@ import type { TurnsOptions } from '../duckdb/turns/turns.js'
 import type { Engine, Profile, ProfileQuestion, ReadOptions, Rows, Summarized } from '../engine.js'
 import { compileCount, compilePage, compileTop, tableOf } from './compile.js'
 import { profileColumns } from './profile.js'
-import type { RunTrino } from './run-trino.js'
-import { runSummary } from './summarize/run-summary.js'
+import { runSummary } from './run-summary.js'
+import type { RunTrino, TrinoRow } from './statement.js'
 import { KeyError, TrinoClient } from './trino-client.js'
-import type { TrinoLogin, TrinoRow } from './trino-client.js'
+import type { TrinoLogin } from './trino-client.js'
 import { serviceErrorOf } from './trino-failure.js'
 
 export interface TrinoEngineOptions extends Omit<TurnsOptions, 'isForLarge'> {
@@ -98,7 +98,7 @@ export class TrinoEngine implements Engine {
     options: ReadOptions,
     work: (run: RunTrino) => Promise<T>,
   ): Promise<T> {
-    const hasKey = predicates.some((predicate) => isByKey(version, predicate))
+    const hasKey = predicates.some((predicate) => isOfKey(version, predicate))
     return this.#query(version, hasKey ? 'lookUp' : 'large', options, this.#pages, work)
   }
 

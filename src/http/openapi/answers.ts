@@ -115,10 +115,10 @@ export const tokenErrors: readonly ErrorCode[] = ['unauthorized', 'rate_limit_ex
 export const readErrors: readonly ErrorCode[] = ['service_unavailable', 'timeout']
 
 /** The answers of an operation, including its errors. */
-export function answers(own: Json, errors: readonly ErrorCode[]): Json {
+export function answers(successes: Json, errors: readonly ErrorCode[]): Json {
   const statuses = new Set([...everywhere, ...errors].map((code) => errorStatus[code]))
   const refs = [...statuses].map((status) => [status, refTo('responses', String(status))])
-  return { ...own, ...Object.fromEntries(refs) }
+  return { ...successes, ...Object.fromEntries(refs) }
 }
 
 /** A JSON answer whose shape is a component. */

@@ -1,3 +1,4 @@
+import { parsedJson } from '../../text.js'
 import { isIP } from 'node:net'
 import { recordOf } from '../../registry/shape.js'
 import type { Client } from './client.js'
@@ -28,7 +29,9 @@ export function documentUrl(clientId: string): URL | null {
  * @throws OAuthError invalid_client_metadata, invalid_redirect_uri
  */
 export function readClientDocument(url: URL, text: string): Client {
-  const document = recordOf(parse(text))
+  const content = parsedJson(text)
+  if (content === undefined) throw refused('it is not JSON')
+  const document = recordOf(content)
   if (document['client_id'] !== url.href) throw refused('its client_id is another one')
   const hasSecret = ['client_secret', 'client_secret_expires_at'].some((key) => key in document)
   const method = document['token_endpoint_auth_method']
@@ -38,14 +41,6 @@ export function readClientDocument(url: URL, text: string): Client {
   const { name, redirectUris } = readRegistration(document)
   if (name === '') throw refused('it has no client_name')
   return { id: url.href, name, redirectUris, host: url.host }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw refused('it is not JSON')
-  }
 }
 
 function refused(reason: string): OAuthError {

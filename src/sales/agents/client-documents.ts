@@ -1,4 +1,5 @@
 import { networkOf } from '../../access/rate-limits.js'
+import { Cache } from '../../cache.js'
 import type { Clock } from '../../clock.js'
 import type { Client } from './client.js'
 import { readClientDocument } from './client-document.js'
@@ -39,7 +40,7 @@ interface DocumentsParts {
  */
 export class ClientDocuments {
   readonly #parts: DocumentsParts
-  readonly #kept = new Map<string, KeptDocument>()
+  readonly #kept = new Cache<KeptDocument>(keptMax)
   readonly #running = new Map<string, RunningFetch>()
 
   constructor(parts: DocumentsParts) {
@@ -51,7 +52,7 @@ export class ClientDocuments {
    * @throws OAuthError temporarily_unavailable, invalid_client_metadata, invalid_redirect_uri
    */
   async find(url: URL, address: string): Promise<Client> {
-    const kept = this.#kept.get(url.href)
+    const kept = this.#kept.find(url.href)
     const ageMs = kept ? this.#parts.clock.monotonicMs() - kept.fetchedMs : Infinity
     if (kept && ageMs < freshMs) return kept.client
     try {
@@ -66,8 +67,8 @@ export class ClientDocuments {
   #fetchOnce(url: URL, network: string): Promise<Client> {
     const running = this.#running.get(url.href)
     if (running) return running.client
-    const own = [...this.#running.values()].filter((each) => each.network === network)
-    const isFull = this.#running.size >= fetchesMax || own.length >= fetchesOfNetworkMax
+    const ofNetwork = [...this.#running.values()].filter((each) => each.network === network)
+    const isFull = this.#running.size >= fetchesMax || ofNetwork.length >= fetchesOfNetworkMax
     if (isFull) throw unread(undefined)
     const client = this.#fetch(url).finally(() => this.#running.delete(url.href))
     this.#running.set(url.href, { network, client })
@@ -82,12 +83,7 @@ export class ClientDocuments {
       },
     )
     const client = readClientDocument(url, text)
-    this.#kept.delete(url.href)
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size < keptMax) break
-      this.#kept.delete(oldest)
-    }
-    this.#kept.set(url.href, { client, fetchedMs: this.#parts.clock.monotonicMs() })
+    this.#kept.keep(url.href, { client, fetchedMs: this.#parts.clock.monotonicMs() })
     return client
   }
 }

@@ -1,5 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import { recordOf } from '../../registry/shape.js'
+import { isSignature, signatureOf } from '../../signature.js'
 import type { Client } from './client.js'
 import { OAuthError } from './oauth-error.js'
 
@@ -31,9 +31,7 @@ export function sealClientId(key: Uint8Array, { name, redirectUris }: Registrati
 export function openClientId(key: Uint8Array, id: string): Client | undefined {
   const [, text = '', signed = ''] = /^dac_([\w-]{1,2048})\.([\w-]{43})$/.exec(id) ?? []
   const content = Buffer.from(text, 'base64url')
-  const given = Buffer.from(signed, 'base64url')
-  const expected = signature(key, content)
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined
+  if (!isSignature(Buffer.from(signed, 'base64url'), signature(key, content))) return undefined
   // The signature proves that `sealClientId` wrote it.
   const { n: name, r: redirectUris } = recordOf(JSON.parse(content.toString())) as {
     readonly n: string
@@ -43,5 +41,5 @@ export function openClientId(key: Uint8Array, id: string): Client | undefined {
 }
 
 function signature(key: Uint8Array, content: Uint8Array): Buffer {
-  return createHmac('sha256', key).update('client id\0').update(content).digest()
+  return signatureOf(key, 'client id\0', content)
 }

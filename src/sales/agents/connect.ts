@@ -1,7 +1,6 @@
 import { tokenPrincipal } from '../../access/principal.js'
 import type { Principal } from '../../access/principal.js'
 import { networkOf } from '../../access/rate-limits.js'
-import type { Language } from '../../config.js'
 import type { Clock } from '../../clock.js'
 import { makeConnection } from '../../control/connections/make-connection.js'
 import type { AskedConnection, ConnectionOwner } from '../../control/connections/make-connection.js'
@@ -13,9 +12,9 @@ import type { Subscription } from '../../control/subscriptions.js'
 import { hashToken } from '../../control/tokens/token-format.js'
 import { TokenLookup } from '../../control/tokens/token-lookup.js'
 import { newestLiveToken } from '../../control/tokens/tokens.js'
-import { CodeRefusal } from '../codes/code-refusal.js'
-import { requestCode, withCode } from '../codes/codes.js'
-import type { CodeParts, TypedCode } from '../codes/codes.js'
+import { CodeRefusal } from '../form-refusal.js'
+import { requestCode, withCode } from '../codes.js'
+import type { CodeParts, TypedCode, Visitor } from '../codes.js'
 import { Attempts } from './attempts.js'
 import { connectedLocation } from './authorize-request.js'
 import type { AuthorizeRequest } from './authorize-request.js'
@@ -26,17 +25,9 @@ type Connected =
   | { readonly kind: 'too many'; readonly waitSeconds: number }
 
 /** The subscriptions of the address that a code was mailed to; the code stays unused. */
-interface Choice {
+interface SeveralFound {
   readonly kind: 'choose'
   readonly subscriptions: readonly Subscription[]
-}
-
-/** Who asks for a code. */
-interface Visitor {
-  readonly email: string
-  readonly language: Language
-  /** The network address. */
-  readonly address: string
 }
 
 /** The two ways in which a person connects an agent. */
@@ -59,14 +50,14 @@ export interface Connect {
   readonly mailCode: (request: AuthorizeRequest, visitor: Visitor) => Promise<string>
   /**
    * Makes a connection for the reader of an address's mail, if the code was asked for by the same
-   * request. Without a subscription that is the address's own, it takes the only one or asks.
+   * request. Without a subscription that is the address's found, it takes the only one or asks.
    * @throws CodeRefusal, service_unavailable
    */
   readonly connectByCode: (
     request: AuthorizeRequest,
     typed: TypedCode,
     subscriptionId: string | null,
-  ) => Promise<Connected | Choice>
+  ) => Promise<Connected | SeveralFound>
 }
 
 interface ConnectParts {
@@ -88,22 +79,22 @@ export function connecting(parts: ConnectParts): Connect {
   const { codes, isMailOn, clock } = parts
   const { monotonicMs } = clock
   const hour = { windowMs: 60 * minuteMs, monotonicMs }
-  const made = {
+  const connections = {
     demo: new Attempts({ ...hour, max: connectionsPerHour.demo }),
     subscriber: new Attempts({ ...hour, max: connectionsPerHour.subscription }),
   }
   return {
     isMailOn,
-    connect: byToken(parts, made),
+    connect: byToken(parts, connections),
     mailCode: (request, visitor) =>
       requestCode(codes, { ...visitor, purpose: 'connect', subject: askedBy(request) }),
-    connectByCode: byCode(parts, made.subscriber),
+    connectByCode: byCode(parts, connections.subscriber),
   }
 }
 
 function byToken(
   { control, demoToken, clock }: ConnectParts,
-  made: Readonly<Record<Principal['kind'], Attempts>>,
+  connections: Readonly<Record<Principal['kind'], Attempts>>,
 ): Connect['connect'] {
   const { now, monotonicMs } = clock
   const tokens = new TokenLookup(control, monotonicMs)
@@ -122,9 +113,9 @@ function byToken(
     if (!principal) return { kind: 'wrong token' }
     wrong.takeBack(network)
     const key = principal.kind === 'demo' ? network : principal.id
-    const waitSeconds = made[principal.kind].waitSeconds(key)
+    const waitSeconds = connections[principal.kind].waitSeconds(key)
     if (waitSeconds > 0) return { kind: 'too many', waitSeconds }
-    made[principal.kind].note(key)
+    connections[principal.kind].note(key)
     const owner = ownerOf(principal, text.trim())
     const { code } = await makeConnection(control, { owner, ...askedBy(request), now: clock.now() })
     return { kind: 'connected', location: connectedLocation(request, code) }
@@ -136,23 +127,25 @@ function ownerOf(principal: Principal, token: string): ConnectionOwner {
   return { subscriptionId: principal.id, tokenId: principal.tokenId }
 }
 
-function byCode({ codes, clock }: ConnectParts, made: Attempts): Connect['connectByCode'] {
+function byCode({ codes, clock }: ConnectParts, connections: Attempts): Connect['connectByCode'] {
   return (request, typed, wanted) =>
-    withCode<Connected | Choice>(
+    withCode<Connected | SeveralFound>(
       codes,
       'connect',
       typed,
       async ({ codeId, email, subject }, tx) => {
         if (!isAskedBy(request, subject)) throw new CodeRefusal('code')
-        const own = await connectable(tx, email, clock.now())
-        const chosen = own.find(({ subscription: { subscriptionId } }) => {
-          return wanted === null ? own.length === 1 : subscriptionId === wanted
+        const found = await connectable(tx, email, clock.now())
+        const chosen = found.find(({ subscription: { subscriptionId } }) => {
+          return wanted === null ? found.length === 1 : subscriptionId === wanted
         })
-        if (!chosen) return { kind: 'choose', subscriptions: own.map((each) => each.subscription) }
+        if (!chosen) {
+          return { kind: 'choose', subscriptions: found.map((each) => each.subscription) }
+        }
         const { subscriptionId } = chosen.subscription
-        const waitSeconds = made.waitSeconds(subscriptionId)
+        const waitSeconds = connections.waitSeconds(subscriptionId)
         if (waitSeconds > 0) return { kind: 'too many', waitSeconds }
-        made.note(subscriptionId)
+        connections.note(subscriptionId)
         await noteUse(tx, codeId, clock.now())
         const owner = { subscriptionId, tokenId: chosen.tokenId, madeBy: 'mail' } as const
         const { code } = await makeConnection(tx, { owner, ...askedBy(request), now: clock.now() })

@@ -1,7 +1,7 @@
 import { OAuthError } from './oauth-error.js'
 
 /** The parameters of a query or a form, each at most once. */
-export interface Parameters {
+export interface OAuthParameters {
   /** @throws OAuthError invalid_request if it is missing or empty */
   readonly required: (name: string) => string
   /** Null if it is missing or empty. */
@@ -10,7 +10,7 @@ export interface Parameters {
 }
 
 /** Reads parameters. @throws OAuthError invalid_request for one that comes twice */
-export function readParameters(text: string): Parameters {
+export function readParameters(text: string): OAuthParameters {
   const found = new URLSearchParams(text)
   const optional = (name: string) => {
     const values = found.getAll(name)

@@ -7,7 +7,7 @@ import { SecretLookup } from '../../control/connections/secret-lookup.js'
 import type { ConnectionTerms } from '../../control/connections/secret-lookup.js'
 import { hashToken, parseToken } from '../../control/tokens/token-format.js'
 import type { ParsedToken } from '../../control/tokens/token-format.js'
-import type { CodeParts } from '../codes/codes.js'
+import type { CodeParts } from '../codes.js'
 import { readAuthorizeRequest } from './authorize-request.js'
 import type { AuthorizeRequest } from './authorize-request.js'
 import { documentUrl } from './client-document.js'
@@ -88,9 +88,9 @@ export function createSignIn(parts: SignInParts): SignIn {
     exchange: exchanging(parts, secrets),
     revoke: async (form) => {
       const { required, optional } = readParameters(form)
-      const given = parseToken(required('token'))
+      const secret = parseToken(required('token'))
       const found =
-        given && isConnectionSecret(given.kind) ? await secrets.find(given.hash) : undefined
+        secret && isConnectionSecret(secret.kind) ? await secrets.find(secret.hash) : undefined
       if (!found || found.endedAt !== null) return
       if ((optional('client_id') ?? found.clientId) !== found.clientId) return
       await endConnection(control, found.connectionId, { reason: 'disconnected', now: now() })
@@ -106,15 +106,15 @@ function exchanging(parts: SignInParts, secrets: SecretLookup): SignIn['exchange
   }
   const pairFor = async (grant: TokenGrant): Promise<SecretPair | undefined> => {
     const exchange = { store: control, secrets, terms: termsNow(), isMailOn }
-    const given = parseToken(grant.secret)
+    const secret = parseToken(grant.secret)
     if (grant.kind === 'code') {
-      if (given?.kind !== 'code') return undefined
-      const pair = await redeemCode(exchange, { ...grant, ...given })
+      if (secret?.kind !== 'code') return undefined
+      const pair = await redeemCode(exchange, { ...grant, ...secret })
       if (pair) codes.sendLetters()
       return pair
     }
-    return given?.kind === 'renew'
-      ? await refreshSecrets(exchange, { ...grant, ...given })
+    return secret?.kind === 'renew'
+      ? await refreshSecrets(exchange, { ...grant, ...secret })
       : undefined
   }
   return async (form, issuer) => {

@@ -13,7 +13,7 @@ import { listTokens } from '../../control/tokens/tokens.js'
 import { textIn } from '../../registry/local-text.js'
 import { planOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
-import { paymentText } from '../../registry/shop/payment-text.js'
+import { paymentText } from '../../registry/payment-text.js'
 import type { LetterGrant, LetterSubscription, LetterTopic, Receipt } from './letter.js'
 import type { MailMessage } from './mailer.js'
 import { renderHtml, renderText } from './render.js'
@@ -162,10 +162,10 @@ async function tokenTopic(
   subscription: LetterSubscription,
 ): Promise<LetterTopic | Dropped> {
   const tokens = await listTokens(store, subscription.subscriptionId)
-  const own = tokens.find(({ tokenId }) => tokenId === letter.tokenId)
-  if (own === undefined || own.revokedAt !== null) return { dropped: 'the token was revoked' }
-  if (own.expiresAt !== null) return { dropped: 'a newer token replaced the token' }
-  const token = openSecret(source.key, own.tokenId, letter.sealedSecret ?? Buffer.alloc(0))
+  const issued = tokens.find(({ tokenId }) => tokenId === letter.tokenId)
+  if (issued === undefined || issued.revokedAt !== null) return { dropped: 'the token was revoked' }
+  if (issued.expiresAt !== null) return { dropped: 'a newer token replaced the token' }
+  const token = openSecret(source.key, issued.tokenId, letter.sealedSecret ?? Buffer.alloc(0))
   if (token === undefined) return unopened('token')
   const { base } = source
   if (letter.kind !== 'reissued-token') {

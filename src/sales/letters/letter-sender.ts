@@ -1,6 +1,7 @@
 import type { Jobs } from '../../control/jobs.js'
 import { letterFacts, queueReminders } from '../../control/letters.js'
 import type { LetterState } from '../../control/letters.js'
+import { Rounds } from '../../rounds.js'
 import { deliverDue } from './outbox.js'
 import type { Delivery, OutboxParts } from './outbox.js'
 
@@ -22,72 +23,56 @@ const finishMs = 5000
 
 /**
  * Sends the letters of a server: every five seconds all due letters, also those that commands
- * queued. Every minute it queues reminders for subscriptions that end within seven days. Rounds
- * never overlap.
+ * queued. Every minute it queues reminders for subscriptions that end within seven days.
  */
 export class LetterSender {
   readonly #parts: LetterSenderParts
+  readonly #rounds: Rounds
   readonly #stopping = new AbortController()
-  #stopRounds: (() => void) | undefined
-  #round: Promise<void> = Promise.resolve()
-  #isBusy = false
-  #isWanted = false
-  #isClosed = false
   /** Ms since the epoch. */
   #remindedAt = -Infinity
 
   constructor(parts: LetterSenderParts) {
     this.#parts = parts
+    this.#rounds = new Rounds({
+      every: parts.clock.every,
+      everyMs: roundMs,
+      work: () => this.#deliver(),
+      report: (cause) => {
+        parts.logger.error({ err: cause }, 'sending letters failed; the next round tries again')
+      },
+    })
   }
 
   /** Starts a round now and every five seconds. */
   start(): void {
-    if (this.#isClosed || this.#stopRounds !== undefined) return
-    this.#stopRounds = this.#parts.clock.every(roundMs, () => {
-      void this.round()
-    })
-    void this.round()
+    void this.#rounds.start()
   }
 
-  /** Starts a round, or returns the running one. Never throws: a fault is logged. */
+  /** Starts a round, or waits for the running one. Never rejects: a fault is logged. */
   round(): Promise<void> {
-    if (!this.#isBusy && !this.#isClosed) {
-      this.#isBusy = true
-      this.#round = this.#deliver().finally(() => {
-        this.#isBusy = false
-      })
-    }
-    return this.#round
+    return this.#rounds.run()
   }
 
-  /** Sends letters that were just queued: with the running round, or in one right after it. */
+  /** Sends letters that were just queued: now, or in a round right after the running one. */
   send(): void {
-    this.#isWanted = this.#isBusy
-    void this.round().then(() => {
-      if (this.#isWanted) this.send()
-    })
+    void this.#rounds.runAgain()
   }
 
   /** Starts no further letter, and waits for the running attempt, five seconds at most. */
   async close(): Promise<void> {
-    this.#isClosed = true
-    this.#stopRounds?.()
     const cancel = this.#parts.clock.after(finishMs, () => this.#stopping.abort())
-    await this.#round
+    await this.#rounds.close()
     cancel()
   }
 
   async #deliver(): Promise<void> {
-    try {
-      if (!(await this.#parts.jobs.tryTake('letters'))) return
-      await this.#remind()
-      const options = { signal: this.#stopping.signal }
-      for await (const delivery of deliverDue(this.#parts, options)) {
-        this.#report(delivery)
-        if (this.#isClosed) return
-      }
-    } catch (cause) {
-      this.#parts.logger.error({ err: cause }, 'sending letters failed; the next round tries again')
+    if (!(await this.#parts.jobs.tryTake('letters'))) return
+    await this.#remind()
+    const options = { signal: this.#stopping.signal }
+    for await (const delivery of deliverDue(this.#parts, options)) {
+      this.#report(delivery)
+      if (this.#rounds.isClosed) return
     }
   }
 

@@ -99,8 +99,3 @@ export interface LetterFacts {
 export type LetterTopic = {
   readonly [Kind in keyof LetterFacts]: { readonly kind: Kind } & LetterFacts[Kind]
 }[keyof LetterFacts]
-
-/** All letters in one language. */
-export type Letters = {
-  readonly [Kind in keyof LetterFacts]: (facts: LetterFacts[Kind]) => LetterText
-}

@@ -11,7 +11,7 @@ import type { ServiceError } from '../../errors.js'
 import { sealSecret } from '../letters/seal.js'
 import { planOf } from '../../registry/registry.js'
 import { quoted } from '../../text.js'
-import type { OrderParts } from './shop-parts.js'
+import type { OrderParts } from './shop.js'
 
 /** A confirmed order. */
 export interface Confirmed {

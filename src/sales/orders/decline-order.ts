@@ -3,7 +3,7 @@ import { queueLetter } from '../../control/letters.js'
 import { endOrder, showOrder } from '../../control/orders.js'
 import type { Order } from '../../control/orders.js'
 import { badRequest } from '../../errors.js'
-import type { OrderParts } from './shop-parts.js'
+import type { OrderParts } from './shop.js'
 
 /**
  * Declines an order that waits or has expired, finally; its buyer gets a letter.

@@ -4,7 +4,7 @@ import { liveGrantsOfEmail } from '../../control/subscriber-grants.js'
 import { planOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
 import { ShopRefusal } from './refusals.js'
-import type { OrderParts } from './shop-parts.js'
+import type { OrderParts } from './shop.js'
 
 /**
  * An address has at most one free subscription to a dataset: live ones count, and orders that wait.

@@ -3,7 +3,7 @@ import { orderItemsMax } from '../../control/order-limits.js'
 import { planOf } from '../../registry/registry.js'
 import type { Plan, Registry } from '../../registry/registry.js'
 import { ShopRefusal } from './refusals.js'
-import type { ShopParts } from './shop-parts.js'
+import type { Shop } from './shop.js'
 
 /** What visitors may order now. */
 export interface Offer {
@@ -14,7 +14,7 @@ export interface Offer {
 }
 
 /** The offer of the registry; without a mail server nothing can be ordered. */
-export function offerOf({ registry, isMailOn }: Pick<ShopParts, 'registry' | 'isMailOn'>): Offer {
+export function offerOf({ registry, isMailOn }: Pick<Shop, 'registry' | 'isMailOn'>): Offer {
   const { free, paid, terms, contact } = registry().shop
   return { free: free && isMailOn, paid: paid && isMailOn, terms, contact }
 }

@@ -15,7 +15,7 @@ import { confirmOrder } from './confirm-order.js'
 import type { Confirmed } from './confirm-order.js'
 import { requireFreeOnce } from './free-plans.js'
 import { ShopRefusal } from './refusals.js'
-import type { OrderParts } from './shop-parts.js'
+import type { OrderParts } from './shop.js'
 
 const dayMs = 24 * 3_600_000
 
@@ -42,11 +42,11 @@ export interface WantedOrder extends Pick<
  */
 export async function placeOrder(parts: OrderParts, wanted: WantedOrder): Promise<Placed> {
   return await parts.store.write(async (tx) => {
-    const inside = { ...parts, store: tx }
+    const inTransaction = { ...parts, store: tx }
     const now = parts.now()
     const earlier = await ordersOfEmail(tx, wanted.email, now - dayMs)
     requireRoom(earlier, now)
-    await requireFreeOnce(inside, wanted, earlier)
+    await requireFreeOnce(inTransaction, wanted, earlier)
     const order = await insertOrder(tx, { ...wanted, orderedAt: now, payUntil: now + orderLifeMs })
     await recordAction(tx, {
       action: 'order.placed',
@@ -63,7 +63,7 @@ export async function placeOrder(parts: OrderParts, wanted: WantedOrder): Promis
       now,
     })
     if (order.amountRub === 0) {
-      return { kind: 'confirmed', confirmed: await confirmOrder(inside, order.orderId) }
+      return { kind: 'confirmed', confirmed: await confirmOrder(inTransaction, order.orderId) }
     }
     await queueLetter(tx, { kind: 'order-received', orderId: order.orderId }, now)
     await queueLetter(tx, { kind: 'new-order', orderId: order.orderId }, now)

@@ -6,23 +6,22 @@ import type { Payment, PaymentOutcome } from '../../control/payments.js'
 import { ServiceError } from '../../errors.js'
 import { isoTime } from '../../text.js'
 import { confirmOrder } from './confirm-order.js'
-import type { OrderParts } from './shop-parts.js'
+import type { OrderParts, Shop } from './shop.js'
 
 /** A payment as a payment system reports it. */
 export type ReportedPayment = Pick<Payment, 'paymentId' | 'orderId' | 'amountRub' | 'paidAt'>
 
 /**
- * Takes a payment, once, in one transaction. One of the right amount confirms an order that waits;
- * any other is kept for the owner. The same report again changes nothing.
+ * Takes a reported payment, once, in one transaction. One of the right amount confirms an order
+ * that waits; any other is kept for the owner. The same report again changes nothing.
  *
  * @throws not_found for an unknown order; conflict for a known report with other content
  */
 export async function receivePayment(
-  parts: OrderParts,
+  shop: Shop,
   reported: ReportedPayment,
 ): Promise<PaymentOutcome> {
-  const { store } = parts
-  return await store.write(async (tx) => {
+  const result = await shop.store.write(async (tx) => {
     const known = await findPayment(tx, reported.paymentId)
     const { paymentId, orderId, amountRub, paidAt } = reported
     if (known) {
@@ -30,8 +29,8 @@ export async function receivePayment(
       if (isSame && known.paidAt === paidAt) return known.outcome
       throw new ServiceError('conflict', conflictText)
     }
-    const receivedAt = parts.now()
-    const outcome = await settle({ ...parts, store: tx }, await showOrder(tx, orderId), amountRub)
+    const receivedAt = shop.now()
+    const outcome = await settle({ ...shop, store: tx }, await showOrder(tx, orderId), amountRub)
     await insertPayment(tx, { ...reported, receivedAt, outcome })
     await recordAction(tx, {
       action: 'payment.received',
@@ -41,6 +40,8 @@ export async function receivePayment(
     })
     return outcome
   })
+  shop.sendLetters()
+  return result
 }
 
 const conflictText =

@@ -1,7 +1,5 @@
-import { CodeRefusal } from '../codes/code-refusal.js'
-import type { CodeRefusalReason } from '../codes/code-refusal.js'
-import { FormRefusal } from '../codes/form-refusal.js'
-import type { RefusalText } from '../codes/form-refusal.js'
+import { CodeRefusal, FormRefusal } from '../form-refusal.js'
+import type { CodeRefusalReason, RefusalText } from '../form-refusal.js'
 
 /** Why the shop refuses. */
 const refusals = {

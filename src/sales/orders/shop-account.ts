@@ -7,7 +7,7 @@ import type { Plan, Registry } from '../../registry/registry.js'
 import { isOnOffer, offerOf } from './offer.js'
 import type { Offer } from './offer.js'
 import { ShopRefusal } from './refusals.js'
-import type { ShopParts } from './shop-parts.js'
+import type { Shop } from './shop.js'
 import { quoteRenewal } from './subscription-orders.js'
 
 /** What a subscription can order now, and what it ordered; for the holder of its token. */
@@ -37,7 +37,7 @@ export interface PlanChoice {
  * What a subscription can order, and its orders so far.
  * @throws not_found for an unknown subscription
  */
-export async function shopAccount(parts: ShopParts, subscriptionId: string): Promise<ShopAccount> {
+export async function shopAccount(parts: Shop, subscriptionId: string): Promise<ShopAccount> {
   const { store, isMailOn } = parts
   const registry = parts.registry()
   const subscription = await showSubscription(store, subscriptionId)
@@ -58,10 +58,7 @@ export async function shopAccount(parts: ShopParts, subscriptionId: string): Pro
 }
 
 /** One month more shows whether anything can be ordered. */
-async function renewalOf(
-  parts: ShopParts,
-  subscriptionId: string,
-): Promise<ShopAccount['renewal']> {
+async function renewalOf(parts: Shop, subscriptionId: string): Promise<ShopAccount['renewal']> {
   try {
     const { months, amountRub } = await quoteRenewal(parts, subscriptionId, 1)
     return { months: amountRub === 0 ? months : null }
@@ -90,7 +87,7 @@ function choicesOf(
 }
 
 /** What the owner changed without a price is no sale. */
-async function receiptsOf({ store }: ShopParts, subscriptionId: string): Promise<readonly Order[]> {
+async function receiptsOf({ store }: Shop, subscriptionId: string): Promise<readonly Order[]> {
   const orders = await ordersOfSubscription(store, subscriptionId)
   return orders
     .filter(({ byOwner, kind, amountRub }) => !byOwner || kind !== 'change' || amountRub > 0)

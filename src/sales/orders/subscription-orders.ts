@@ -11,9 +11,9 @@ import { changePriceRub } from './change-price.js'
 import type { MonthPrices } from './change-price.js'
 import { isOnOffer, offerOf } from './offer.js'
 import { placeOrder } from './place-order.js'
-import type { Placed } from './place-order.js'
+import type { Placed, WantedOrder } from './place-order.js'
 import { ShopRefusal } from './refusals.js'
-import type { OrderParts, ShopParts } from './shop-parts.js'
+import type { OrderParts, Shop } from './shop.js'
 
 /** More months of a subscription, at today's prices. */
 export interface RenewalQuote {
@@ -39,17 +39,17 @@ export interface ChangeQuote {
  * @throws ShopRefusal; not_found for an unknown subscription
  */
 export async function quoteRenewal(
-  parts: ShopParts,
+  shop: Shop,
   subscriptionId: string,
   wantedMonths: number,
 ): Promise<RenewalQuote> {
-  const subscription = await uncancelled(parts, subscriptionId)
-  const plans = subscription.grants.map((grant) => currentPlan(parts.registry(), grant))
+  const subscription = await uncancelled(shop, subscriptionId)
+  const plans = subscription.grants.map((grant) => currentPlan(shop.registry(), grant))
   const isFree = plans.every((plan) => plan.priceRub === 0)
-  if (!isOnOffer(offerOf(parts), isFree ? 0 : 1)) throw new ShopRefusal('closed')
+  if (!isOnOffer(offerOf(shop), isFree ? 0 : 1)) throw new ShopRefusal('closed')
   const months = isFree ? freeMonths : wantedMonths
   if (!Number.isInteger(months) || months < 1 || months > monthsMax) throw new ShopRefusal('months')
-  const now = parts.now()
+  const now = shop.now()
   const isLive = subscription.expiresAt > now
   const start = isLive ? subscription.expiresAt : now
   const anchorDay = isLive ? subscription.anchorDay : dayOfMonth(now)
@@ -65,19 +65,14 @@ export async function quoteRenewal(
  * @throws ShopRefusal; not_found for an unknown subscription
  */
 export function orderRenewal(
-  parts: ShopParts,
+  shop: Shop,
   subscriptionId: string,
   months: number,
   shownRub = Infinity,
 ): Promise<Placed> {
-  return placed(parts, async (inside) => {
-    const quote = await quoteRenewal(inside, subscriptionId, months)
-    if (quote.amountRub > shownRub) throw new ShopRefusal('price')
-    const { email, language, grants } = await showSubscription(inside.store, subscriptionId)
-    await expireWaiting(inside, subscriptionId)
-    const facts = { kind: 'renew', subscriptionId, email, language, basedOn: null } as const
-    const { amountRub } = quote
-    return await placeOrder(inside, { ...facts, items: grants, months: quote.months, amountRub })
+  return placeOnce(shop, subscriptionId, shownRub, async (inTransaction, { grants }) => {
+    const { amountRub, ...quote } = await quoteRenewal(inTransaction, subscriptionId, months)
+    return { kind: 'renew', basedOn: null, items: grants, months: quote.months, amountRub }
   })
 }
 
@@ -88,12 +83,12 @@ export function orderRenewal(
  * @throws ShopRefusal; not_found for an unknown subscription
  */
 export async function quoteChange(
-  parts: ShopParts,
+  shop: Shop,
   subscriptionId: string,
   wanted: readonly Grant[],
 ): Promise<ChangeQuote> {
-  const registry = parts.registry()
-  const { grants, expiresAt } = await liveOne(parts, subscriptionId)
+  const registry = shop.registry()
+  const { grants, expiresAt } = await liveOne(shop, subscriptionId)
   const before = new Map(grants.map(({ dataset, plan }) => [dataset, plan]))
   const items = wanted.filter(({ dataset, plan }) => before.get(dataset) !== plan)
   if (items.length === 0) throw new ShopRefusal('no-change')
@@ -101,7 +96,7 @@ export async function quoteChange(
     throw new ShopRefusal('choice')
   }
   const after = new Map([...before, ...items.map(({ dataset, plan }) => [dataset, plan] as const)])
-  const offer = offerOf(parts)
+  const offer = offerOf(shop)
   for (const item of items) {
     const plan = currentPlan(registry, item)
     const isListed = registry.datasets.get(item.dataset)?.listed === true
@@ -109,7 +104,7 @@ export async function quoteChange(
     if (!isKnown || !isOnOffer(offer, plan.priceRub)) throw new ShopRefusal('choice')
   }
   const prices = { before: monthPrices(registry, before), after: monthPrices(registry, after) }
-  const amountRub = changePriceRub({ ...prices, now: parts.now(), expiresAt })
+  const amountRub = changePriceRub({ ...prices, now: shop.now(), expiresAt })
   return { items, amountRub, expiresAt }
 }
 
@@ -121,30 +116,39 @@ export async function quoteChange(
  * @throws ShopRefusal; not_found for an unknown subscription
  */
 export function orderChange(
-  parts: ShopParts,
+  shop: Shop,
   subscriptionId: string,
   wanted: readonly Grant[],
   shownRub = Infinity,
 ): Promise<Placed> {
-  return placed(parts, async (inside) => {
-    const { items, amountRub } = await quoteChange(inside, subscriptionId, wanted)
-    if (amountRub > shownRub) throw new ShopRefusal('price')
-    const { email, language } = await showSubscription(inside.store, subscriptionId)
-    const basedOn = await newestEntry(inside.store, subscriptionId)
-    await expireWaiting(inside, subscriptionId)
-    const facts = { kind: 'change', subscriptionId, email, language, basedOn } as const
-    return await placeOrder(inside, { ...facts, items, months: null, amountRub })
+  return placeOnce(shop, subscriptionId, shownRub, async (inTransaction) => {
+    const { items, amountRub } = await quoteChange(inTransaction, subscriptionId, wanted)
+    const basedOn = await newestEntry(inTransaction.store, subscriptionId)
+    return { kind: 'change', basedOn, items, months: null, amountRub }
   })
 }
 
 /** Everything in one transaction, then its letters. */
-async function placed(
-  parts: ShopParts,
-  work: (inside: ShopParts) => Promise<Placed>,
+async function placeOnce(
+  shop: Shop,
+  subscriptionId: string,
+  shownRub: number,
+  quote: (
+    inTransaction: Shop,
+    subscription: Subscription,
+  ) => Promise<Omit<WantedOrder, 'subscriptionId' | 'email' | 'language'>>,
 ): Promise<Placed> {
-  const done = await parts.store.write((tx) => work({ ...parts, store: tx }))
-  parts.sendLetters()
-  return done
+  const placed = await shop.store.write(async (tx) => {
+    const inTransaction = { ...shop, store: tx }
+    const subscription = await showSubscription(tx, subscriptionId)
+    const order = await quote(inTransaction, subscription)
+    if (order.amountRub > shownRub) throw new ShopRefusal('price')
+    await expireWaiting(inTransaction, subscriptionId)
+    const { email, language } = subscription
+    return await placeOrder(inTransaction, { ...order, subscriptionId, email, language })
+  })
+  shop.sendLetters()
+  return placed
 }
 
 /** A subscription has one order that waits, so that two can't be paid for the same time. */
@@ -163,9 +167,9 @@ async function uncancelled({ store }: OrderParts, subscriptionId: string): Promi
   return subscription
 }
 
-async function liveOne(parts: OrderParts, subscriptionId: string): Promise<Subscription> {
-  const subscription = await uncancelled(parts, subscriptionId)
-  if (subscription.expiresAt <= parts.now()) throw new ShopRefusal('over')
+async function liveOne(shop: OrderParts, subscriptionId: string): Promise<Subscription> {
+  const subscription = await uncancelled(shop, subscriptionId)
+  if (subscription.expiresAt <= shop.now()) throw new ShopRefusal('over')
   return subscription
 }
 

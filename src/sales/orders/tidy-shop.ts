@@ -3,7 +3,7 @@ import { codeWindowMs } from '../../control/mailed-codes/code-limits.js'
 import { removeCodes } from '../../control/mailed-codes/email-codes.js'
 import { endOrder, overdueOrders, removeUnpaidOrders } from '../../control/orders.js'
 import { unpaidOrderKeptMs } from '../../control/order-limits.js'
-import type { OrderParts } from './shop-parts.js'
+import type { OrderParts } from './shop.js'
 
 /**
  * Ends orders that were not paid in time, and removes what is no longer needed: codes after an

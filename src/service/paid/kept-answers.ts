@@ -1,3 +1,5 @@
+import { Cache } from '../../cache.js'
+
 /** Larger answers are not kept. */
 const answerBytesMax = 200_000
 const bytesMax = 8_000_000
@@ -10,62 +12,23 @@ export interface Keepable {
   readonly file?: Buffer
 }
 
-interface Entry<Answer> {
-  readonly answer: Answer
-  readonly bytes: number
+/** A cache of small answers, by entity tag: the same question gets the same bytes again. */
+export function answerCache<Answer extends Keepable>(): Cache<Answer> {
+  return new Cache<Answer>(bytesMax, bytesOf)
 }
 
-/** How a cache is used. */
-export interface CacheUse {
-  readonly hits: number
-  readonly misses: number
-  readonly bytes: number
-}
-
-/**
- * A cache of small answers, by entity tag: the same question gets the same bytes again. The
- * answer that was not asked for the longest time leaves first.
- */
-export class KeptAnswers<Answer extends Keepable> {
-  readonly #entries = new Map<string, Entry<Answer>>()
-  #bytes = 0
-  #hits = 0
-  #misses = 0
-
-  /** Returns the kept answer, or makes one and keeps it if it is small. */
-  async get(key: string, make: () => Promise<Answer>): Promise<Answer> {
-    const known = this.#entries.get(key)
-    if (known) {
-      this.#hits += 1
-      return this.#keep(key, known)
-    }
-    this.#misses += 1
+/** Returns the kept answer, or makes one and keeps it if it is small. */
+export function keptAnswer<Answer extends Keepable>(
+  cache: Cache<Answer>,
+  key: string,
+  make: () => Promise<Answer>,
+): Promise<Answer> {
+  const isSmall = (answer: Answer) => bytesOf(answer) <= answerBytesMax
+  const makeSmall = async () => {
     const answer = await make()
-    const bytes = bytesOf(answer)
-    if (bytes > answerBytesMax) return answer
-    return this.#keep(key, { answer: withOwnBytes(answer), bytes })
+    return isSmall(answer) ? withOwnBytes(answer) : answer
   }
-
-  /** Since the start, and the bytes now. */
-  get use(): CacheUse {
-    return { hits: this.#hits, misses: this.#misses, bytes: this.#bytes }
-  }
-
-  #keep(key: string, entry: Entry<Answer>): Answer {
-    this.#drop(key)
-    this.#entries.set(key, entry)
-    this.#bytes += entry.bytes
-    for (const oldest of this.#entries.keys()) {
-      if (this.#bytes <= bytesMax) break
-      this.#drop(oldest)
-    }
-    return entry.answer
-  }
-
-  #drop(key: string): void {
-    this.#bytes -= this.#entries.get(key)?.bytes ?? 0
-    this.#entries.delete(key)
-  }
+  return cache.get(key, makeSmall, isSmall)
 }
 
 function bytesOf({ rows, file }: Keepable): number {

@@ -6,8 +6,7 @@ import { onGrid } from '../../columns/values.js'
 import type { Problem } from '../../registry/registry.js'
 import { quoted } from '../../text.js'
 import type { FileColumn, OpenedFile, TextBounds } from '../opener.js'
-import type { Bounds, DataFile, DroppedFile, SearchFile, Version } from '../version.js'
-import { readPartitions } from './partition.js'
+import type { Bounds, DataFile, Version } from '../version.js'
 import type { Partition, Partitions } from './partition.js'
 import type { RemoteTable } from '../remote-table.js'
 import type { SourceFile } from './source-files.js'
@@ -23,20 +22,9 @@ export interface ContentFile {
   readonly opened: OpenedFile
 }
 
-/** Of a packed dataset: the files as they were dropped. */
-export interface DroppedContent {
-  /** Where they are published. */
-  readonly folder: string
+/** The opened files of a dataset. */
+export interface OpenedContent {
   readonly files: readonly ContentFile[]
-  /** The indexes of files whose rows keep their order in the packed files. */
-  readonly inOrder: readonly number[]
-}
-
-/** Opened files, those that they were packed from, and what searches read first. */
-export interface ContentForms {
-  readonly files: readonly ContentFile[]
-  readonly search: readonly SearchFile[]
-  readonly dropped: DroppedContent | null
   /** Read through another engine; then the one file stands for the table. */
   readonly table?: RemoteTable
 }
@@ -45,6 +33,7 @@ export interface ContentForms {
 export interface VersionColumns {
   readonly columns: readonly Column[]
   readonly key: readonly Column[]
+  readonly lookUps: readonly Column[]
   readonly history: Column | null
   readonly partitions: Partitions
 }
@@ -52,25 +41,20 @@ export interface VersionColumns {
 /** Builds the version of these files and columns, and reports problems. */
 export function buildVersion(
   dataset: string,
-  { files, dropped, search, table }: ContentForms,
-  { columns, key, history, partitions }: VersionColumns,
+  { files, table }: OpenedContent,
+  { columns, key, lookUps, history, partitions }: VersionColumns,
 ): { readonly version: Version; readonly problems: readonly Problem[] } {
-  const dataFiles = dataFilesOf(files, partitions, { columns, key, history })
-  const originals = dropped?.files ?? []
-  const droppedFiles = dataFilesOf(originals, readPartitions(originals), { columns, key, history })
+  const bounded = [...new Set([...key, ...lookUps, ...(history ? [history] : [])])]
+  const dataFiles = dataFilesOf(files, partitions, columns, bounded)
   const version = Object.freeze({
     id: versionId(files, columns, partitions),
     dataset,
     ...(table && { table }),
     files: dataFiles,
-    dropped: droppedFiles.map((file, index): DroppedFile =>
-      Object.freeze({ ...file, keepsOrder: dropped?.inOrder.includes(index) ?? false }),
-    ),
-    search: search.filter((file) =>
-      columns.some(({ searched, source }) => searched && source === file.column),
-    ),
+    search: [],
     columns,
     key,
+    lookUps,
     history,
     newestHistory: history ? newestValue(dataFiles, history) : undefined,
     rows: files.reduce((sum, file) => sum + file.opened.rows, 0),
@@ -102,14 +86,14 @@ const noPartition: Partition = new Map()
 function dataFilesOf(
   files: readonly ContentFile[],
   partitions: Partitions,
-  { columns, key, history }: Omit<VersionColumns, 'partitions'>,
+  columns: readonly Column[],
+  bounded: readonly Column[],
 ): readonly DataFile[] {
   const inPath = new Set(partitions.columns.map(({ name }) => name))
-  const own = columns.filter(({ source }) => inPath.has(source))
-  const bounded = [...new Set([...key, ...(history ? [history] : []), ...own])]
+  const all = [...new Set([...bounded, ...columns.filter(({ source }) => inPath.has(source))])]
   const layouts: Layouts = new Map()
   return files.map((file, index) =>
-    dataFile(file, partitions.ofFiles[index] ?? noPartition, bounded, layouts),
+    dataFile(file, partitions.ofFiles[index] ?? noPartition, all, layouts),
   )
 }
 
@@ -132,9 +116,9 @@ function dataFile(
     if (parsed !== undefined) bounds.set(column.name, parsed)
   }
   const { path, guard, hash, source, opened } = file
-  const { name, below = name } = source
-  const stored = { path, guard, hash, name, below, rows: opened.rows }
-  return Object.freeze({ ...stored, ...own, partition, bounds })
+  const { name, below = name, contentHash } = source
+  const stored = { path, guard, hash, contentHash, name, below, rows: opened.rows }
+  return Object.freeze({ ...stored, ...own, partition, bounds, rowCopy: null, pages: null })
 }
 
 /**

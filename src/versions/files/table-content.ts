@@ -1,9 +1,9 @@
 import { tableName } from '../remote-table.js'
 import type { OpenedTable, RemoteTable } from '../remote-table.js'
-import type { ContentForms } from './build-version.js'
+import type { OpenedContent } from './build-version.js'
 
 /** A table as the content of a version: one part, which no path names. */
-export function tableContent(table: RemoteTable, opened: OpenedTable): ContentForms {
+export function tableContent(table: RemoteTable, opened: OpenedTable): OpenedContent {
   const name = tableName(table)
   const { state, modifiedMs } = opened
   const source = {
@@ -16,5 +16,5 @@ export function tableContent(table: RemoteTable, opened: OpenedTable): ContentFo
     contentHash: state,
   }
   const files = [{ source, path: '', guard: null, hash: null, opened }]
-  return { files, dropped: null, search: [], table }
+  return { files, table }
 }

@@ -1,28 +1,26 @@
 import type { ContentFile } from '../files/build-version.js'
+import { withoutForm } from '../forms/attach-forms.js'
 import { allFiles } from '../version.js'
 import type { Version } from '../version.js'
 import type { CheckedFile, Verdict } from './file-checks.js'
-import { foldersOf } from './manifest.js'
 import type { Content, Origin } from './manifest.js'
 
-/** A version, or its dropped files: withdrawn because a stored file has other content. */
+/** A version, or a form of it: withdrawn because a stored file has other content. */
 export interface LostVersion {
   readonly dataset: string
   readonly version: string
-  /** Relative to the registry, or within the packed copy. */
+  /** Relative to the registry, or in the folder of forms. */
   readonly file: string
   readonly verdict: Verdict
-  /** Without its dropped files, a packed version is still served. */
-  readonly form: 'version' | 'dropped files'
+  /** Without a form, the version is still served. */
+  readonly lost: 'version' | 'form'
 }
 
 /** The damage that this process found in one dataset's stored files. */
 export class DamageState {
   readonly #folders = new Set<string>()
   readonly #onDisk = new Set<string>()
-  /** Damaged packed copies, which are made again at the same place. */
-  readonly #copies = new Set<string>()
-  #current: { readonly reason: string; readonly isPacked: boolean } | null = null
+  #reason: string | null = null
 
   /** Folders that are not used again, because the engine may have cached their content. */
   get folders(): ReadonlySet<string> {
@@ -30,8 +28,8 @@ export class DamageState {
   }
 
   /** Whether content is in one of them. */
-  isIn(content: Content): boolean {
-    return foldersOf(content).some((folder) => this.#folders.has(folder))
+  isIn({ folder }: Content): boolean {
+    return folder !== null && this.#folders.has(folder)
   }
 
   /** Those not removed yet: their manifests have the hashes of the source files. */
@@ -39,23 +37,15 @@ export class DamageState {
     return this.#onDisk
   }
 
-  /** Whether a folder held a damaged packed copy, which is to be made again. */
-  isCopy(folder: string): boolean {
-    return this.#copies.has(folder)
-  }
-
   /** The damage that is not repaired yet, for the owner; null without one. */
   get reason(): string | null {
-    return this.#current?.reason ?? null
+    return this.#reason
   }
 
-  /**
-   * Records the verdict on a stored file. Returns the source files that may be damaged, too: those
-   * of which a packed copy is made are hashed by themselves.
-   */
+  /** Records the verdict on a stored file. Returns the source files that may be damaged, too. */
   note(
-    { folder, origins }: Pick<Content, 'folder' | 'origins'>,
-    file: ContentFile | undefined,
+    { folder }: Pick<Content, 'folder'>,
+    { source }: ContentFile,
     verdict: Verdict,
     reason: string,
   ): readonly Origin[] {
@@ -63,37 +53,32 @@ export class DamageState {
     if (folder !== null) {
       this.#folders.add(folder)
       this.#onDisk.add(folder)
-      if (origins !== null) this.#copies.add(folder)
     }
-    this.#current = { reason, isPacked: origins !== null }
-    return origins === null && file ? [file.source] : []
+    this.#reason = reason
+    return [source]
   }
 
   /** Records a damaged source file, on which the served version does not depend. */
   addSource(reason: string): void {
-    this.#current = { reason, isPacked: false }
+    this.#reason = reason
   }
 
   /** Records that intact content is served. Returns the damaged folders, which must be removed. */
-  heal(isToBePacked: boolean): readonly string[] {
-    if (!this.#current?.isPacked || !isToBePacked) this.#current = null
-    if (!isToBePacked) this.#copies.clear()
+  heal(): readonly string[] {
+    this.#reason = null
     const folders = [...this.#onDisk]
     this.#onDisk.clear()
-    for (const each of this.#copies) this.#folders.delete(each)
     return folders
   }
 }
 
 /** The reason for withdrawing a version, for the owner. */
-export function damageText(file: string, verdict: Verdict, isPacked: boolean): string {
+export function damageText(file: string, verdict: Verdict): string {
   if (verdict === 'gone') return `${file} is gone from the versions folder`
   if (verdict === 'replaced') {
     return `${file} was overwritten in place; write files whole, then rename them`
   }
-  if (!isPacked) return `${file} is damaged: its content is not what it was published with`
-  const sources = 'the files it was made from are served and packed again'
-  return `the packed copy is damaged (${file}); ${sources}`
+  return `${file} is damaged: its content is not what it was published with`
 }
 
 /** Whether both are the same content at the same path. */
@@ -102,13 +87,26 @@ export function isSameFile(left: CheckedFile, right: CheckedFile): boolean {
 }
 
 /**
- * The version without its dropped files if this is one of them; null if it is another of its files.
+ * The version without this form of it, or with the pages in place of this file; null if there are
+ * no pages.
  */
 export function withoutFile(version: Version, file: CheckedFile): Version | null {
   const isThis = (each: CheckedFile) => isSameFile(each, file)
-  if (version.files.some(isThis) || version.search.some(isThis)) return null
-  return version.dropped.some(isThis) ? Object.freeze({ ...version, dropped: [] }) : version
+  const lost = version.files.find(isThis)
+  if (!lost) return withoutForm(version, isThis)
+  const { pages } = lost
+  if (!pages) return null
+  const files = version.files.map((each) => (isThis(each) ? inPlaceOf(each, pages) : each))
+  return Object.freeze({ ...version, files })
 }
+
+/** The file, read from its pages: they have the same rows. */
+export function inPlaceOf<File extends StoredPlace>(file: File, pages: StoredPlace): File {
+  const { path, guard, hash } = pages
+  return Object.freeze({ ...file, path, guard, hash })
+}
+
+type StoredPlace = Pick<CheckedFile, 'path' | 'guard' | 'hash'>
 
 /** The versions that lose a file, for the log. */
 export function lostVersions(
@@ -117,9 +115,9 @@ export function lostVersions(
   verdict: Verdict,
 ): readonly LostVersion[] {
   return versions.flatMap((version) => {
-    const lost = version && allFiles(version).find((each) => isSameFile(each, file))
-    if (!version || !lost) return []
-    const form = withoutFile(version, file) === null ? 'version' : 'dropped files'
-    return [{ dataset: version.dataset, version: version.id, file: lost.name, verdict, form }]
+    const found = version && allFiles(version).find((each) => isSameFile(each, file))
+    if (!version || !found) return []
+    const lost = withoutFile(version, file) === null ? 'version' : 'form'
+    return [{ dataset: version.dataset, version: version.id, file: found.name, verdict, lost }]
   })
 }

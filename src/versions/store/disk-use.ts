@@ -4,7 +4,7 @@ import type { Content } from './manifest.js'
 /** How a dataset's versions are stored, and the disk space that they use beside its sources. */
 export interface Storage {
   /** `copied` if the file system refused any hard link; null if nothing is served. */
-  readonly stored: 'linked' | 'copied' | 'packed' | null
+  readonly stored: 'linked' | 'copied' | null
   readonly diskBytes: number
 }
 
@@ -17,6 +17,5 @@ export async function storageOf(content: Content | null, folder: string): Promis
 
 function storedText(content: Content | null): Storage['stored'] {
   if (!content) return null
-  if (content.origins) return 'packed'
   return content.files.some(({ guard }) => guard === null) ? 'copied' : 'linked'
 }

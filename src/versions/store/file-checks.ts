@@ -75,6 +75,12 @@ export class FileChecks {
     return this.#hashFile
   }
 
+  /** Reports a file that its reader found to be damaged. */
+  reportDamage(file: CheckedFile): void {
+    this.#forget(file.path)
+    this.#onFailure(file, 'damaged')
+  }
+
   /** Whether this process has verified the content. Does not access the disk. */
   isVerified({ path, hash }: CheckedFile): boolean {
     const known = this.#byPath.get(path)

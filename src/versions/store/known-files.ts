@@ -4,7 +4,7 @@ import type { Manifest, Origin } from './manifest.js'
 
 const entriesMax = 400_000
 
-type KnownManifest = Pick<Manifest, 'files' | 'origins' | 'boundsOf' | 'isCurrent'>
+type KnownManifest = Pick<Manifest, 'files' | 'boundsOf' | 'isCurrent'>
 
 /** A cache of hashes and opened files: known content is neither hashed nor opened again. */
 export class KnownFiles {
@@ -27,11 +27,10 @@ export class KnownFiles {
     return this.#opened.get(openedKey(contentHash, boundsOf))
   }
 
-  /** Adds the files of a published folder; dropped ones of an earlier build are opened again. */
-  addManifest({ files, origins, boundsOf, isCurrent }: KnownManifest): void {
-    if (isCurrent || origins) this.addFiles(files, boundsOf)
+  /** Adds the files of a published folder; those of an earlier build are opened again. */
+  addManifest({ files, boundsOf, isCurrent }: KnownManifest): void {
+    if (isCurrent) this.addFiles(files, boundsOf)
     else this.addHashes(files.map(({ source }) => source))
-    if (origins) this.addHashes(origins)
   }
 
   addFiles(files: readonly ContentFile[], boundsOf: readonly string[]): void {

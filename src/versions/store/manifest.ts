@@ -2,13 +2,11 @@ import { createHash } from 'node:crypto'
 import { open, readFile, rename, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { typeText } from '../../columns/data-type.js'
-import type { ContentFile, ContentForms, DroppedContent } from '../files/build-version.js'
+import type { ContentFile, OpenedContent } from '../files/build-version.js'
 import { identityOf } from '../files/find-files.js'
 import type { SourceFile } from '../files/source-files.js'
 import { inBatches } from '../in-batches.js'
-import { searchName } from '../packing/pack-record.js'
 import type { ColumnFit, FileColumn, OpenedFile, TextBounds } from '../opener.js'
-import type { SearchFile } from '../version.js'
 
 /** The description of a published folder, enough to serve it again without reading its files. */
 export interface Manifest {
@@ -18,26 +16,19 @@ export interface Manifest {
   readonly isCurrent: boolean
   /** In stored order. */
   readonly files: readonly ContentFile[]
-  /** For a packed folder: its search files. */
-  readonly search: readonly SearchFile[]
   /** The columns, by their names in the files, whose bounds were read. */
   readonly boundsOf: readonly string[]
-  /** For a packed folder: the source files that it was made from. */
-  readonly origins: readonly Origin[] | null
-  /** For a packed folder: where these source files are published, and which keep their order. */
-  readonly dropped: Omit<DroppedContent, 'files'> | null
 }
 
 /** A dataset's files, published and opened. */
-export interface Content
-  extends Omit<Manifest, 'publishedAt' | 'isCurrent' | 'dropped'>, ContentForms {
+export interface Content extends Omit<Manifest, 'publishedAt' | 'isCurrent'>, OpenedContent {
   /** Where they are published; null if they are read in place. */
   readonly folder: string | null
 }
 
-/** The folders of published content. */
+/** The folder that files are published in, as a list. */
 export function foldersOf(content: Content | null): readonly string[] {
-  return [content?.folder ?? [], content?.dropped?.folder ?? []].flat()
+  return content?.folder ? [content.folder] : []
 }
 
 /** What identifies a source file and its content. */
@@ -61,14 +52,13 @@ interface StoredManifest {
   readonly publishedAt: number
   /** How much the files were looked at. Earlier builds left it out. */
   readonly look?: number
-  /** Earlier builds left it out. */
-  readonly search?: readonly (Omit<SearchFile, 'path'> & { readonly file: string })[]
   readonly layouts: readonly (readonly FileColumn[])[]
   readonly files: readonly StoredFile[]
   readonly boundsOf: readonly string[]
-  readonly origins: readonly Origin[] | null
-  /** The folder's name beside this one. Earlier builds left it out. */
-  readonly dropped?: { readonly folder: string; readonly inOrder: readonly number[] } | null
+  /** Left out or null, unless an earlier build packed the folder's rows in another order. */
+  readonly origins?: unknown
+  /** Beside such a folder, the one of the files that it was packed from. */
+  readonly dropped?: { readonly folder: string } | null
 }
 
 const fileName = 'manifest.json'
@@ -87,28 +77,44 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   await rename(`${path}.draft`, path)
 }
 
-/** The manifest of a folder; undefined if it is missing or invalid. */
+/** The manifest of a folder; undefined if it is missing, invalid or of an old packed copy. */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
+  const stored = await readStored(folder)
+  return stored && !stored.origins ? manifestOf(folder, stored) : undefined
+}
+
+/** The folder of the files that an earlier build packed into this one; undefined for others. */
+export async function packedFrom(folder: string): Promise<string | undefined> {
+  const { origins, dropped } = (await readStored(folder)) ?? {}
+  return origins && dropped ? join(dirname(folder), dropped.folder) : undefined
+}
+
+async function readStored(folder: string): Promise<StoredManifest | undefined> {
   const text = await readFile(join(folder, fileName), 'utf8').catch(() => '')
   const end = text.indexOf('\n')
   const body = text.slice(end + 1)
   if (end < 0 || text.slice(0, end) !== `${format} ${sumOf(body)}`) return undefined
   // The checksum proves that `writeManifest` wrote this.
-  return manifestOf(folder, JSON.parse(body) as StoredManifest)
+  return JSON.parse(body) as StoredManifest
 }
 
-/** Whether every file has its published size and, as a link, its source's identity. */
-export async function isIntact(manifest: Pick<Manifest, 'files' | 'search'>): Promise<boolean> {
-  const files = manifest.files.map(({ source, ...file }) => {
-    return { ...file, sizeBytes: source.sizeBytes }
-  })
-  const intact = await inBatches([...files, ...manifest.search], async (file) => {
-    const { path, guard, sizeBytes } = file
+/**
+ * The files of a manifest, each with its published size and, as a link, its source's identity; in
+ * place of another one its pages, which have the same rows. Null if there are none.
+ */
+export async function intactFiles(
+  { files }: Pick<Manifest, 'files'>,
+  pagesOf: (file: ContentFile) => Promise<ContentFile | null>,
+): Promise<readonly ContentFile[] | null> {
+  const intact = await inBatches(files, async (file) => {
+    const { path, guard, source } = file
     const found = await stat(path, { bigint: true }).catch(() => undefined)
-    if (!found || Number(found.size) !== sizeBytes) return false
-    return guard === null || identityOf(found) === guard
+    const isWhole = found && Number(found.size) === source.sizeBytes
+    const isSame = isWhole && (guard === null || identityOf(found) === guard)
+    return isSame ? file : pagesOf(file)
   })
-  return intact.every(Boolean)
+  const whole = intact.filter((file) => file !== null)
+  return whole.length === files.length ? whole : null
 }
 
 function sumOf(body: string): string {
@@ -135,17 +141,11 @@ function storedManifest(manifest: Manifest): StoredManifest {
       ...(opened.fits && { fits: Object.fromEntries(opened.fits) }),
     }
   })
-  const origins =
-    manifest.origins?.map(({ identity, contentHash }) => ({ identity, contentHash })) ?? null
-  const { publishedAt, isCurrent, boundsOf, dropped } = manifest
-  const search = manifest.search.map(({ path, ...file }) => ({ ...file, file: basename(path) }))
+  const { publishedAt, isCurrent, boundsOf } = manifest
   return {
     publishedAt,
     ...(isCurrent && { look }),
     boundsOf,
-    origins,
-    search,
-    dropped: dropped && { folder: basename(dropped.folder), inOrder: dropped.inOrder },
     layouts: [...layouts.values()].map(({ columns }) => columns),
     files,
   }
@@ -158,9 +158,9 @@ function layoutKey({ columns }: OpenedFile): string {
 }
 
 function manifestOf(folder: string, stored: StoredManifest): Manifest {
-  const { layouts, look: given, dropped = null, search = [], ...rest } = stored
+  const { layouts, look: given, publishedAt, boundsOf } = stored
   const files = stored.files.map(
-    ({ source, file, guard, rows, layout, bounds, fits, ...rest }): ContentFile => {
+    ({ source, file, guard, hash, rows, layout, bounds, fits }): ContentFile => {
       const path = join(folder, file)
       const opened = {
         rows,
@@ -171,15 +171,10 @@ function manifestOf(folder: string, stored: StoredManifest): Manifest {
         source: { ...source, path, realPath: path },
         path,
         guard,
-        hash: rest.hash ?? (stored.origins ? null : source.contentHash),
+        hash: hash ?? source.contentHash,
         opened: fits ? { ...opened, fits: new Map(Object.entries(fits)) } : opened,
       }
     },
   )
-  const folderOf = (name: string) => join(dirname(folder), name)
-  const named = dropped && { ...dropped, folder: folderOf(dropped.folder) }
-  const usable = search.filter(({ column, file }) => file === searchName(column))
-  const searchFiles = usable.map(({ file, ...each }) => ({ ...each, path: join(folder, file) }))
-  const isCurrent = given === look
-  return { ...rest, isCurrent, files, search: searchFiles, dropped: named }
+  return { publishedAt, boundsOf, isCurrent: given === look, files }
 }

@@ -35,7 +35,7 @@ export async function openPublished(
  * Has the engine read values until the types of all columns can be united.
  * @throws FileError, with the path of the source, for a file that can't be read
  */
-export async function settleTypes(
+async function settleTypes(
   files: readonly ContentFile[],
   boundsOf: readonly string[],
   openFiles: OpenFiles,

@@ -120,7 +120,7 @@ async function filesThere(
 }
 
 /** An id of the files' content, order and `key=value` folders, without paths and times. */
-export function contentIdOf(files: readonly Pick<SourceFile, 'contentHash' | 'name'>[]): string {
+function contentIdOf(files: readonly Pick<SourceFile, 'contentHash' | 'name'>[]): string {
   const hash = createHash('sha256')
   for (const { contentHash, name } of files) {
     hash.update(contentHash)

@@ -6,7 +6,7 @@ import { readManifest } from './manifest.js'
 
 /** A stored file that can't be served, with the reason. */
 export interface StoredDamage {
-  /** Relative to the registry or to the packed copy. */
+  /** Relative to the registry. */
   readonly file: string
   readonly reason: string
 }

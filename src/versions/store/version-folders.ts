@@ -1,9 +1,10 @@
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ContentFile, DroppedContent } from '../files/build-version.js'
+import { readPages } from '../forms/attach-forms.js'
+import { formsFolderName } from '../forms/form-record.js'
 import type { FileChecks } from './file-checks.js'
-import { isIntact, readManifest, writeManifest } from './manifest.js'
-import type { Content, Manifest } from './manifest.js'
+import { intactFiles, packedFrom, readManifest, writeManifest } from './manifest.js'
+import type { Content } from './manifest.js'
 
 /** A published folder that can be served. */
 export interface VersionFolder {
@@ -16,7 +17,7 @@ export interface VersionFolder {
 
 const markName = 'superseded'
 /** Longer than any request: one that began before may still read the version. */
-const removeAfterMs = 10 * 60_000
+export const removeAfterMs = 10 * 60_000
 
 /** The folders of one dataset's versions: which can be served, and which are removed. */
 export class VersionFolders {
@@ -36,21 +37,18 @@ export class VersionFolders {
 
   /** The intact folders of earlier processes, the oldest first. */
   async readAll(): Promise<readonly VersionFolder[]> {
-    const manifests = new Map<string, Manifest>()
+    const found: VersionFolder[] = []
+    const wasPacked = await this.#packedLast()
+    const formsFolder = join(this.#parent, formsFolderName)
     for (const folder of await this.#list()) {
       const manifest = await readManifest(folder)
-      if (!manifest || !(await isIntact(manifest))) continue
-      manifests.set(folder, await this.#withHashes(folder, manifest))
-    }
-    const found: VersionFolder[] = []
-    for (const [folder, { publishedAt, isCurrent, dropped, ...manifest }] of manifests) {
-      const files = dropped ? manifests.get(dropped.folder)?.files : undefined
-      const content = {
-        ...manifest,
-        folder,
-        dropped: dropped && files ? { ...dropped, files } : null,
-      }
-      found.push({ content, isCurrent, publishedAt, supersededAt: await readMark(folder) })
+      const files =
+        manifest && (await intactFiles(manifest, (file) => readPages(formsFolder, file)))
+      if (!manifest || !files) continue
+      const { publishedAt, isCurrent, ...rest } = manifest
+      const content = { ...rest, files }
+      const supersededAt = folder === wasPacked ? null : await readMark(folder)
+      found.push({ content: { ...content, folder }, isCurrent, publishedAt, supersededAt })
     }
     return found.sort((left, right) => left.publishedAt - right.publishedAt)
   }
@@ -58,22 +56,12 @@ export class VersionFolders {
   /** Records for the next process which content is served, and since when the one before is not. */
   async recordServed(content: Content, before: Content | null, now: number): Promise<void> {
     const old = before?.folder ?? null
-    const { dropped, folder } = content
+    const { folder } = content
     if (folder !== null && content !== before) {
-      if (dropped) await this.#recordDropped(dropped, content, now)
       await writeManifest(folder, { publishedAt: now, isCurrent: true, ...content })
       await rm(join(folder, markName), { force: true })
     }
     if (old !== null && old !== folder) await writeMark(old, now)
-  }
-
-  /** A restart reads the dropped files' own manifest. By themselves they are not served. */
-  async #recordDropped(dropped: DroppedContent, content: Content, now: number): Promise<void> {
-    const { folder, files } = dropped
-    const { boundsOf } = content
-    const own = { files, search: [], boundsOf, origins: null, dropped: null }
-    await writeManifest(folder, { publishedAt: now, isCurrent: true, ...own })
-    if ((await readMark(folder)) === null) await writeMark(folder, now)
   }
 
   /**
@@ -101,20 +89,19 @@ export class VersionFolders {
     this.#leaving.delete(folder)
   }
 
-  /** Adds the hashes that earlier builds did not store for packed files. */
-  async #withHashes(folder: string, manifest: Manifest): Promise<Manifest> {
-    if (manifest.files.every(({ hash }) => hash !== null)) return manifest
-    const files: ContentFile[] = []
-    for (const file of manifest.files) {
-      files.push({ ...file, hash: file.hash ?? (await this.#checks.adopt(file.path)) })
+  /** The folder of the files that an earlier build served from a packed copy until it stopped. */
+  async #packedLast(): Promise<string | undefined> {
+    for (const folder of await this.#list()) {
+      const sources = await packedFrom(folder)
+      if (sources !== undefined && (await readMark(folder)) === null) return sources
     }
-    await writeManifest(folder, { ...manifest, files })
-    return { ...manifest, files }
+    return undefined
   }
 
+  /** Without the folder of forms, which has an order of its own. */
   async #list(): Promise<readonly string[]> {
     const names = await readdir(this.#parent).catch(() => [])
-    return names.map((name) => join(this.#parent, name))
+    return names.filter((name) => name !== formsFolderName).map((name) => join(this.#parent, name))
   }
 }
 
@@ -123,7 +110,7 @@ async function readMark(folder: string): Promise<number | null> {
   return /^\d+$/.test(text) ? Number(text) : null
 }
 
-/** The owner may have removed the folder of a packed copy. */
+/** The owner may have removed the folder. */
 async function writeMark(folder: string, now: number): Promise<void> {
   const path = join(folder, markName)
   await writeFile(path, String(now), { mode: 0o600 }).catch((cause: NodeJS.ErrnoException) => {

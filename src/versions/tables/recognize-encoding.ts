@@ -97,8 +97,8 @@ async function countPairs(path: string) {
     for (const byte of bytes) add(byte)
   }
   add(10)
-  const isAbove = ([pair, count]: readonly [number, number]) => count > 0 && (pair & 0x8080) !== 0
-  return { counts: [...counts.entries()].filter(isAbove), sample }
+  const above = [...counts.keys()].filter((pair) => counts[pair] !== 0 && (pair & 0x8080) !== 0)
+  return { counts: above.map((pair) => [pair, counts[pair] ?? 0] as const), sample }
 }
 
 /** How far a file is Russian in an encoding. */

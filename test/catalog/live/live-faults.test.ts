@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, rmSync, rmdirSync, writeFileSync } from 'node:
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import type { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
-import { duckDbPacker } from '../../../src/engine/duckdb/pack/pack.js'
+import { makeForms } from '../../../src/engine/duckdb/pack/make-forms.js'
 import { hashFile } from '../../../src/versions/hash-file.js'
-import type { PackOrder } from '../../../src/versions/packing/packer.js'
+import type { FormsOrder } from '../../../src/versions/forms/forms-order.js'
 import type { LostVersion } from '../../../src/versions/store/damage-state.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import type { OpenFiles } from '../../../src/versions/opener.js'
@@ -25,13 +25,13 @@ const now = (live: LiveCatalog, name?: string) => datasetOf(live.serving.catalog
 const folderOf = (live: LiveCatalog) =>
   dirname(versionOf(live.serving.catalog).files[0]?.path ?? '')
 
-function orderOf({ toPack }: LiveCatalog): PackOrder {
+function orderOf({ toPack }: LiveCatalog): FormsOrder {
   if (!toPack) throw new Error('nothing waits to be packed')
   return toPack
 }
 
-const pack = (order: PackOrder) =>
-  duckDbPacker()(order, { signal: new AbortController().signal, report: () => undefined })
+const pack = (order: FormsOrder) =>
+  makeForms(order, { signal: new AbortController().signal, report: () => undefined })
 
 await t.test('a read-only state folder is a reason, and the update is retried', async (t) => {
   const clock = { ms: 0 }
@@ -83,7 +83,7 @@ await t.test('a withdrawn version does not wait to be packed', async (t) => {
   t.equal(live.toPack, null)
 })
 
-await t.test('a file overwritten before packing is not served as a packed copy', async (t) => {
+await t.test('a file overwritten before packing has no forms', async (t) => {
   const fixture = await makeCatalogFolder(t, {
     files,
     registry: '    key: x\n    pack: auto',
@@ -103,45 +103,61 @@ await t.test('a file overwritten before packing is not served as a packed copy',
   const next = orderOf(live)
   await pack(next)
   await settle(live)
-  t.match(now(live).version?.files[0]?.name, /^packed\//)
+  t.ok(now(live).version?.files[0]?.rowCopy)
   await fixture.writeFiles(files)
   await settle(live)
   t.equal(now(live).version?.id, id, 'the first content again is the first version again')
 })
 
-await t.test('dropped files beside a packed copy are withdrawn alone', async (t) => {
-  const fixture = await makeCatalogFolder(t, { files, registry: '    key: x\n    pack: auto' })
+await t.test('a form, and a file that has pages, are withdrawn alone', async (t) => {
+  const rows = { 'data/1.parquet': 'SELECT i AS x, i % 7 AS y FROM range(30000) t(i)' }
+  const fixture = await makeCatalogFolder(t, {
+    files: rows,
+    registry: '    key: x\n    pack: auto',
+  })
   const first = await fixture.live()
+  const { id } = versionOf(first.serving.catalog)
   await pack(orderOf(first))
   await settle(first)
-  const { id } = versionOf(first.serving.catalog)
   const checks = new FileChecks(hashFile, machineClock)
   const losses: LostVersion[] = []
   const live = await fixture.live({ checks, onLostVersion: (loss) => losses.push(loss) })
-  const forms = () => {
-    const { id: now, files: stored, dropped } = versionOf(live.serving.catalog)
-    return [now, stored.length, dropped.length]
+  const served = () => {
+    const { id: now, files } = versionOf(live.serving.catalog)
+    const [file] = files
+    if (!file) throw new Error('no file')
+    return { now, file, has: [file.rowCopy !== null, file.pages !== null] }
   }
-  t.same(forms(), [id, 1, 1], 'a restart serves both forms')
-  const droppedFile = () => versionOf(live.serving.catalog).dropped[0]
-  const [before] = [droppedFile()]
-  if (!before) throw new Error('no dropped file')
-  rmSync(before.path)
-  t.equal(await checks.verify(before), 'gone')
-  t.same(forms(), [id, 1, 0])
-  t.match(losses, [{ version: id, verdict: 'gone', form: 'dropped files' }])
+  t.match(served(), { now: id, has: [true, true] }, 'a restart serves all forms')
+  const { rowCopy, pages } = served().file
+  if (!rowCopy || !pages) throw new Error('not packed')
+  rmSync(rowCopy.path)
+  t.equal(await checks.verify(rowCopy), 'gone')
+  t.match(served(), { now: id, has: [false, true] })
+  t.match(losses, [{ version: id, verdict: 'gone', lost: 'form' }])
   await settle(live)
-  t.same(forms(), [id, 1, 1], 'published again')
+  t.same(
+    orderOf(live).forms.map(({ kind }) => kind),
+    ['rows'],
+    'only this one is made again',
+  )
+  await pack(orderOf(live))
+  await settle(live)
+  t.match(served(), { now: id, has: [true, true] })
 
   const path = join(fixture.folder, 'data/1.parquet')
+  const bytes = readFileSync(path)
   writeFileSync(
     path,
-    readFileSync(path).map((byte, at) => (at === 9 ? byte ^ 1 : byte)),
+    bytes.map((byte, at) => (at === 9 ? byte ^ 1 : byte)),
   )
-  const [file] = [droppedFile()]
-  if (!file) throw new Error('no dropped file')
-  t.equal(await checks.verify(file), 'replaced')
-  t.same(forms(), [id, 1, 0], 'the packed form is served on')
+  t.equal(await checks.verify(served().file), 'replaced')
+  t.match(served(), { now: id, file: { path: pages.path } }, 'the pages have the same rows')
+  t.match(now(live), { reason: /was overwritten in place/ })
+  writeFileSync(path, bytes)
+  await settle(live)
+  t.match(now(live), { version: { id }, reason: null })
+  t.not(served().file.path, pages.path, 'published again')
 })
 
 await t.test('a late reader of replaced files withdraws only their version', async (t) => {

@@ -80,7 +80,7 @@ await t.test('types are accepted with --yes only, on a terminal too', async (t) 
   t.match(await cli.das([...add, '--yes']), { code: 0, stdout: /Added to/ })
 })
 
-await t.test('a file that can not be read exactly, or added, leaves nothing behind', async (t) => {
+await t.test("a file that can't be read exactly, or added, leaves no file behind", async (t) => {
   const cli = await start(t)
   const path = join(cli.folder, 'sales.csv')
   writeFileSync(path, `${sales}1;2\n`)
@@ -125,7 +125,7 @@ await t.test('--replace writes the Parquet of a changed file again', async (t) =
   t.equal((await readCells(join(cli.folder, 'sales.parquet'))).rows.length, 3, 'the last good one')
 })
 
-await t.test('--each makes every file a dataset and goes on after a bad one', async (t) => {
+await t.test('--each makes every file a dataset and continues after a bad one', async (t) => {
   const cli = await buildCliFixture(t, empty, { 'in/old.parquet': 'SELECT 1 AS a' })
   const folder = join(cli.folder, 'in')
   mkdirSync(join(folder, 'sub'))

@@ -45,7 +45,7 @@ await t.test('init takes another folder, and prints JSON', async (t) => {
   t.match(readFileSync(registry, 'utf8'), /^ {4}files: data\/sales\.parquet/m)
 })
 
-await t.test('init changes nothing that is there', async (t) => {
+await t.test('init changes no existing file', async (t) => {
   const cli = await buildCliFixture(t)
   const path = join(cli.folder, 'registry.yaml')
   const before = readFileSync(path, 'utf8')

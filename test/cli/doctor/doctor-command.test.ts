@@ -87,7 +87,7 @@ await t.test('files that are open to others, of another owner or damaged fail', 
   )
 })
 
-await t.test('a damaged or newer control.db fails, and nothing is changed', async (t) => {
+await t.test('a damaged or newer control.db fails the check and is not changed', async (t) => {
   const cli = await installation(t)
   damageTable(inState(cli, 'control.db'), 'usage')
   t.match(

@@ -76,40 +76,43 @@ await t.test('the printed address is the public one, or the host and port', asyn
   t.match(stdout, " 'http://127.0.0.1:8080/v1/procurement/schema'\n", 'no demo subset to show')
 })
 
-await t.test('an invalid order ends with 2, suggests names and sells nothing', async (t) => {
-  const { das } = await buildCliFixture(t)
-  const cases: [argv: string[], stderr: RegExp][] = [
-    [['--plan', 'financals:pro'], /no dataset "financals".* Did you mean "financials"\?/],
-    [['--plan', 'zzz:pro'], /no dataset "zzz".* It has: financials, procurement\./],
-    [['--plan', 'financials:prp'], /"financials" has no plan "prp"\. Did you mean "pro"\?/],
-    [['--plan', 'procurement:free'], /"procurement" has no plan "free"\. It has: start, pro\./],
-    [['--plan', 'financials'], /--plan must be DATASET:PLAN, .*got "financials"/],
-    [['--plan', 'financials:pro:x'], /--plan must be DATASET:PLAN/],
-    [['--plan', ':pro'], /--plan must be DATASET:PLAN/],
-    [['--plan', 'financials:pro', '--plan', 'financials:start'], /'financials' only once/],
-    [['--plan', 'financials:pro', '--months', '0'], /months from 1 to 120/],
-    [['--plan', 'financials:pro', '--months', '121'], /months from 1 to 120/],
-    [
-      ['--plan', 'financials:pro', '--months', '1.5'],
-      /--months must be a whole number, got "1\.5"/,
-    ],
-    [['--plan', 'financials:pro', '--months', '-1'], /--months must be a whole number, got "-1"/],
-    [['--plan', 'financials:pro', '--global-rows', '0'], /1 or more/],
-    [
-      ['--plan', 'financials:pro', '--global-rows', '1e6'],
-      /--global-rows must be a whole number, got "1e6"/,
-    ],
-    [['--plan', 'financials:pro', '--email', 'someone'], /e-mail/],
-  ]
-  for (const [argv, expected] of cases) {
-    const { code, stdout, stderr } = await das([...create, ...argv])
-    t.equal(code, 2, argv.join(' '))
-    t.equal(stdout, '', argv.join(' '))
-    t.match(stderr, /^error: .*\n$/, argv.join(' '))
-    t.match(stderr, expected, argv.join(' '))
-  }
-  t.same(JSON.parse((await das(['subscription', 'list', '--json'])).stdout), [])
-})
+await t.test(
+  'an invalid sale exits with 2, suggests names and creates no subscription',
+  async (t) => {
+    const { das } = await buildCliFixture(t)
+    const cases: [argv: string[], stderr: RegExp][] = [
+      [['--plan', 'financals:pro'], /no dataset "financals".* Did you mean "financials"\?/],
+      [['--plan', 'zzz:pro'], /no dataset "zzz".* It has: financials, procurement\./],
+      [['--plan', 'financials:prp'], /"financials" has no plan "prp"\. Did you mean "pro"\?/],
+      [['--plan', 'procurement:free'], /"procurement" has no plan "free"\. It has: start, pro\./],
+      [['--plan', 'financials'], /--plan must be DATASET:PLAN, .*got "financials"/],
+      [['--plan', 'financials:pro:x'], /--plan must be DATASET:PLAN/],
+      [['--plan', ':pro'], /--plan must be DATASET:PLAN/],
+      [['--plan', 'financials:pro', '--plan', 'financials:start'], /'financials' only once/],
+      [['--plan', 'financials:pro', '--months', '0'], /months from 1 to 120/],
+      [['--plan', 'financials:pro', '--months', '121'], /months from 1 to 120/],
+      [
+        ['--plan', 'financials:pro', '--months', '1.5'],
+        /--months must be a whole number, got "1\.5"/,
+      ],
+      [['--plan', 'financials:pro', '--months', '-1'], /--months must be a whole number, got "-1"/],
+      [['--plan', 'financials:pro', '--global-rows', '0'], /1 or more/],
+      [
+        ['--plan', 'financials:pro', '--global-rows', '1e6'],
+        /--global-rows must be a whole number, got "1e6"/,
+      ],
+      [['--plan', 'financials:pro', '--email', 'someone'], /e-mail/],
+    ]
+    for (const [argv, expected] of cases) {
+      const { code, stdout, stderr } = await das([...create, ...argv])
+      t.equal(code, 2, argv.join(' '))
+      t.equal(stdout, '', argv.join(' '))
+      t.match(stderr, /^error: .*\n$/, argv.join(' '))
+      t.match(stderr, expected, argv.join(' '))
+    }
+    t.same(JSON.parse((await das(['subscription', 'list', '--json'])).stdout), [])
+  },
+)
 
 await t.test('list shows all subscriptions, or how to make the first', async (t) => {
   const { das, folder, clock } = await buildCliFixture(t)

@@ -86,7 +86,7 @@ await t.test('extend prices the months, moves the end and revives expired tokens
 })
 
 await t.test(
-  'change sets plans at once, prints the new price and warns of a used quota',
+  'change takes effect immediately, prints the new price and warns of a used quota',
   async (t) => {
     const cli = await buildCliFixture(t)
     const id = await sell(cli, 'financials:pro')
@@ -222,7 +222,7 @@ await t.test('a plan that left the registry cannot be extended, only changed', a
   })
 })
 
-await t.test('orders list the agreed prices, whatever the registry says later', async (t) => {
+await t.test('orders keep their agreed prices after the registry changes', async (t) => {
   const cli = await buildCliFixture(t)
   const id = await sell(cli, 'financials:start')
   cli.clock.ms += dayMs

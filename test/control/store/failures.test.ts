@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3'
 import t from 'tap'
 import { failClosed } from '../../../src/control/store/failures.js'
+import { sql } from '../../../src/control/store/sql.js'
 import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { listTokens } from '../../../src/control/tokens/tokens.js'
 import { chargeAll, readUsage } from '../../../src/control/usage.js'
@@ -85,7 +86,7 @@ await t.test('a corrupt page is a 503 for reads too', async (t) => {
 
 await t.test('a mistake in our own code stays a bug', async (t) => {
   const store = openStore(t)
-  await t.rejects(() => store.run('INSERT INTO subscribers VALUES (1, NULL, 1)'), {
+  await t.rejects(() => store.run(sql`INSERT INTO subscribers VALUES (1, NULL, 1)`), {
     code: 'SQLITE_CONSTRAINT_NOTNULL',
   })
   await t.rejects(() => chargeAll(store, [charge('sub_unknown')]), {

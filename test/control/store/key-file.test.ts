@@ -5,6 +5,7 @@ import { backUp } from '../../../src/control/store/backup.js'
 import { keyIn } from '../../../src/control/store/key-file.js'
 import { noteBackup } from '../../../src/control/store/newest-backup.js'
 import { ServerLock } from '../../../src/control/store/server-lock.js'
+import { sql } from '../../../src/control/store/sql.js'
 import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { openFolder } from '../../support/as-user.js'
 import { machine } from '../../support/machine.js'
@@ -43,7 +44,7 @@ await t.test(
     chownSync(folder, 12_345, 54_321)
     keyIn(join(folder, 'mail.key'), machineRandom)
     const store = SqliteStore.open(join(folder, 'control.db'), machine)
-    await store.write((tx) => tx.run('DELETE FROM letters'))
+    await store.write((tx) => tx.run(sql`DELETE FROM letters`))
     backUp(store.file, join(folder, 'copy.db'))
     noteBackup(join(folder, 'control.db'), { path: join(folder, 'copy.db'), madeAt: 1 })
     ServerLock.take(join(folder, 'server.lock')).release()

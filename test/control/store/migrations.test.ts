@@ -4,6 +4,7 @@ import Database from 'better-sqlite3'
 import t from 'tap'
 import type { Test } from 'tap'
 import { controlMigrations, migrate } from '../../../src/control/store/migrations.js'
+import { sql } from '../../../src/control/store/sql.js'
 import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { newestEntry, ordersOfSubscription } from '../../../src/control/orders.js'
 import { openStore, storePath, subscribe } from '../fixtures/store.js'
@@ -42,13 +43,13 @@ await t.test('opening a second time changes nothing and keeps every row', async 
   const path = storePath(t)
   const first = openStore(t, path)
   const { subscriptionId } = await subscribe(first)
-  const schema = await first.all('SELECT * FROM sqlite_schema')
+  const schema = await first.all(sql`SELECT * FROM sqlite_schema`)
   await first.close()
 
   const second = openStore(t, path)
   t.equal(versionOf(second.file.db), controlMigrations.length)
-  t.same(await second.all('SELECT * FROM sqlite_schema'), schema)
-  t.match(await second.all('SELECT id FROM subscriptions'), [{ id: subscriptionId }])
+  t.same(await second.all(sql`SELECT * FROM sqlite_schema`), schema)
+  t.match(await second.all(sql`SELECT id FROM subscriptions`), [{ id: subscriptionId }])
   await second.close()
   t.same(readdirSync(dirname(path)), ['control.db'])
 })
@@ -113,7 +114,7 @@ await t.test('orders and agreements become one ledger, and nothing sold is lost'
   t.same(await ordersOfSubscription(store, 'sub_1'), oneLedgerOfFirst)
   t.match(await ordersOfSubscription(store, 'sub_2'), [{ kind: 'new', effect: { entry: 2 } }])
   t.equal(await newestEntry(store, 'sub_1'), 7)
-  t.equal((await store.all('SELECT 1 FROM payments')).length, 1)
-  t.equal((await store.all('SELECT 1 FROM letters')).length, 1)
-  t.same(await store.all('PRAGMA foreign_key_check'), [])
+  t.equal((await store.all(sql`SELECT 1 FROM payments`)).length, 1)
+  t.equal((await store.all(sql`SELECT 1 FROM letters`)).length, 1)
+  t.same(await store.all(sql`PRAGMA foreign_key_check`), [])
 })

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import t from 'tap'
+import { sql, sqlText } from '../../../src/control/store/sql.js'
 import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { askTogether, startProcesses } from '../fixtures/processes.js'
 import { openStore, storePath } from '../fixtures/store.js'
@@ -31,7 +32,7 @@ await t.test('only the owner can read folder and files, whatever the umask', asy
   const umask = process.umask(0)
   t.teardown(() => process.umask(umask))
   const store = openStore(t, path)
-  await store.write((tx) => tx.run('DELETE FROM dataset_state'))
+  await store.write((tx) => tx.run(sql`DELETE FROM dataset_state`))
   t.equal(modeOf(dirname(path)), 0o700)
   t.same(readdirSync(dirname(path)).sort(), ['control.db', 'control.db-shm', 'control.db-wal'])
   for (const file of readdirSync(dirname(path))) {
@@ -71,7 +72,7 @@ await t.test('closing folds the log in even while another process has the file o
   t.not(statSync(`${path}-wal`).size, 0)
   await store.close()
   t.equal(statSync(`${path}-wal`).size, 0)
-  t.same(await other.all('SELECT 1 AS one'), [{ one: 1 }])
+  t.same(await other.all(sql`SELECT 1 AS one`), [{ one: 1 }])
 })
 
 await t.test('opening a file takes no lock away that this process holds on it', async (t) => {
@@ -95,17 +96,17 @@ await t.test('a write that throws leaves nothing behind', async (t) => {
   const failure = new Error('after the insert')
   const write = () =>
     store.write(async (tx) => {
-      await tx.run("INSERT INTO subscribers (email, created_at) VALUES ('a@b.example', 1)")
+      await tx.run(sql`INSERT INTO subscribers (email, created_at) VALUES ('a@b.example', 1)`)
       throw failure
     })
   await t.rejects(write, failure)
-  t.same(await store.all('SELECT * FROM subscribers'), [])
+  t.same(await store.all(sql`SELECT * FROM subscribers`), [])
 })
 
 await t.test('SQL text that is made at run time is noticed, not hoarded', async (t) => {
   const store = openStore(t)
   const readMany = async () => {
-    for (let n = 0; n <= 200; n += 1) await store.all(`SELECT ${n}`)
+    for (let n = 0; n <= 200; n += 1) await store.all(sql`SELECT ${sqlText(String(n))}`)
   }
   await t.rejects(readMany, { message: 'More than 200 statements: SQL text must be constant' })
 })

@@ -9,6 +9,7 @@ import {
   reissueToken,
   revokeToken,
 } from '../../../src/control/tokens/tokens.js'
+import { sql } from '../../../src/control/store/sql.js'
 import {
   clockAt,
   hourMs,
@@ -79,11 +80,7 @@ await t.test('revoked, expired and cancelled tokens are found as what they are',
   t.match(await findToken(store, hashToken(token)), { tokenId, revokedAt: noon + 1 })
 
   await store.run(
-    'UPDATE subscriptions SET expires_at = @now, cancelled_at = @now WHERE id = @id',
-    {
-      id: subscriptionId,
-      now: noon + 2,
-    },
+    sql`UPDATE subscriptions SET expires_at = ${noon + 2}, cancelled_at = ${noon + 2} WHERE id = ${subscriptionId}`,
   )
   t.match(await findToken(store, hashToken(token)), {
     subscriptionExpiresAt: noon + 2,
@@ -94,7 +91,7 @@ await t.test('revoked, expired and cancelled tokens are found as what they are',
 await t.test('a token of a subscription that lost all its grants is found with none', async (t) => {
   const store = openAnyStore(t)
   const { token } = await subscribe(store)
-  await store.run('DELETE FROM grants')
+  await store.run(sql`DELETE FROM grants`)
   t.same((await findToken(store, hashToken(token)))?.grants, [])
 })
 

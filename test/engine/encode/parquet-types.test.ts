@@ -1,11 +1,10 @@
 import { join } from 'node:path'
-import { DuckDBInstance } from '@duckdb/node-api'
 import t from 'tap'
 import type { Test } from 'tap'
 import { parquetValue } from '../../../src/engine/duckdb/encode/parquet-types.js'
 import { dataTypeOf } from '../../../src/engine/duckdb/open/parquet-columns.js'
-import { identifier } from '../../../src/engine/duckdb/sql.js'
-import { readCells } from '../../support/parquet.js'
+import { identifier } from '../../../src/engine/sql/quote.js'
+import { readCells, withDuckDb } from '../../support/parquet.js'
 
 // Guarantee: a Parquet page holds every value as it is, in its own type or one that keeps it whole.
 
@@ -19,30 +18,27 @@ interface Written {
 
 /** Writes the columns of a SELECT as pages do, and reads them again. */
 async function write(t: Test, select: string): Promise<Written> {
-  const instance = await DuckDBInstance.create(':memory:')
-  const connection = await instance.connect()
-  await connection.run("SET TimeZone = 'UTC'")
-  const source = await connection.run(`${select} LIMIT 0`)
-  const names = source.columnNames()
-  const cells = names.map((name, index) => {
-    const value = parquetValue(dataTypeOf(source.columnType(index)), identifier(name))
-    return `${value} AS ${identifier(name)}`
+  return withDuckDb(async (connection) => {
+    const source = await connection.run(`${select} LIMIT 0`)
+    const names = source.columnNames()
+    const cells = names.map((name, index) => {
+      const value = parquetValue(dataTypeOf(source.columnType(index)), identifier(name))
+      return `${value} AS ${identifier(name)}`
+    })
+    const path = join(t.testdir({}), 'written.parquet')
+    await connection.run(`COPY (SELECT ${cells.join(', ')} FROM (${select})) TO '${path}'`)
+    const texts = `SELECT CAST(COLUMNS(*) AS VARCHAR) FROM (${select})`
+    const stored = (await connection.runAndReadAll(texts)).getRowsJS()
+    const { types, rows } = await readCells(path)
+    const byName = <T>(value: (index: number) => T) =>
+      Object.fromEntries(names.map((name, index) => [name, value(index)]))
+    return {
+      sourceTypes: byName((index) => source.columnType(index).toString()),
+      types: byName((index) => types[index] ?? ''),
+      expected: byName((index) => stored.map((row) => row[index])),
+      texts: byName((index) => rows.map((row) => row[index])),
+    }
   })
-  const path = join(t.testdir({}), 'written.parquet')
-  await connection.run(`COPY (SELECT ${cells.join(', ')} FROM (${select})) TO '${path}'`)
-  const texts = `SELECT CAST(COLUMNS(*) AS VARCHAR) FROM (${select})`
-  const stored = (await connection.runAndReadAll(texts)).getRowsJS()
-  connection.disconnectSync()
-  instance.closeSync()
-  const { types, rows } = await readCells(path)
-  const byName = <T>(value: (index: number) => T) =>
-    Object.fromEntries(names.map((name, index) => [name, value(index)]))
-  return {
-    sourceTypes: byName((index) => source.columnType(index).toString()),
-    types: byName((index) => types[index] ?? ''),
-    expected: byName((index) => stored.map((row) => row[index])),
-    texts: byName((index) => rows.map((row) => row[index])),
-  }
 }
 
 /** Columns of `test_all_types()` that come back as another type. */

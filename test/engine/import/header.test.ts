@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { importFile, refusalOf } from '../fixtures/imported.js'
+import { importFile, readTexts, refusalOf } from '../fixtures/imported.js'
 
 const names = ['инн', 'название', 'сумма', 'дата']
 const rows = [
@@ -27,7 +27,7 @@ await t.test('a title above the names is seen, whatever it looks like', async (t
     for (const separator of [';', '\t', '|']) {
       const above = `${title.join('\n')}\n`.replaceAll(';', separator)
       const content = above + csv([names, ...rows], separator)
-      const { table, names: found, rows: read } = await importFile(folder, 'a.csv', content)
+      const { table, names: found, rows: read } = await readTexts(folder, 'a.csv', content)
       const line = above.split('\n').length
       t.same(found, names, above)
       t.equal(read.length, 3)
@@ -35,7 +35,7 @@ await t.test('a title above the names is seen, whatever it looks like', async (t
       t.match(table.doubts, [/^line 1 looks like a title above the names: /])
       t.match(table.doubts[0], `leave it out with --skip-lines ${line - 1}, or use --header`)
       const skipLines = line - 1
-      const skipped = await importFile(folder, 'a.csv', content, { skipLines })
+      const skipped = await readTexts(folder, 'a.csv', content, { skipLines })
       t.match(skipped, { names, rows: read, table: { headerLine: line, doubts: [] } })
     }
   }
@@ -70,14 +70,14 @@ await t.test('a file without names is seen by its values', async (t) => {
     ],
   ]
   for (const file of files) {
-    const { table, names: found, rows: read } = await importFile(folder, 'a.csv', csv(file))
+    const { table, names: found, rows: read } = await readTexts(folder, 'a.csv', csv(file))
     t.match(table.doubts, [/^line 1 looks like values, not like names: "/], csv(file))
     t.match(table.doubts[0], 'use --no-header if there are no names, or --header if these are')
     t.match(found, ['column1', 'column2'])
     t.equal(read.length, file.length)
-    const bare = await importFile(folder, 'a.csv', csv(file), { hasHeader: false })
+    const bare = await readTexts(folder, 'a.csv', csv(file), { hasHeader: false })
     t.match(bare, { rows: read, table: { headerLine: null, doubts: [] } })
-    const said = await importFile(folder, 'a.csv', csv(file), { hasHeader: true })
+    const said = await readTexts(folder, 'a.csv', csv(file), { hasHeader: true })
     t.match(said, { names: file[0], table: { headerLine: 1, doubts: [] } })
   }
 })
@@ -92,7 +92,7 @@ await t.test('names that are years or codes of lines are names', async (t) => {
     ';b;c\nx;y;z\n'.replace(/^/, 'id'),
   ]
   for (const content of files) {
-    const { table } = await importFile(folder, 'a.csv', content)
+    const { table } = await readTexts(folder, 'a.csv', content)
     t.match(table, { headerLine: 1, doubts: [] }, content)
   }
 })
@@ -120,7 +120,7 @@ await t.test('sep= names the separator, in every encoding and with quotes', asyn
         const lines = [line, `инн${separator}сумма`, `0277000001${separator}15`]
         const content = `\ufeff${lines.join(lineBreak)}${lineBreak}`
         for (const bytes of [content, Buffer.from(content, 'utf16le')]) {
-          const { table, rows } = await importFile(folder, 'a.csv', bytes)
+          const { table, rows } = await readTexts(folder, 'a.csv', bytes)
           t.match(table, { separator, headerLine: 2, rows: 1, doubts: [] })
           t.same(rows, [['0277000001', '15']])
         }
@@ -132,12 +132,12 @@ await t.test('sep= names the separator, in every encoding and with quotes', asyn
 await t.test('two separators that fit alike are not certain', async (t) => {
   const folder = t.testdir({})
   const content = 'сумма, руб;дата, мск\n1,5;2,5\n3,5;4,5\n'
-  const { table } = await importFile(folder, 'a.csv', content)
+  const { table } = await readTexts(folder, 'a.csv', content)
   t.match(table, { separator: ';' })
   t.match(table.doubts, ['"," splits the lines as evenly as ";"; name one with --separator'])
-  t.same((await importFile(folder, 'a.csv', content, { separator: ';' })).table.doubts, [])
+  t.same((await readTexts(folder, 'a.csv', content, { separator: ';' })).table.doubts, [])
   const prices = 'товар;цена\nхлеб;1,5\nмолоко;2,5\n'
-  t.match((await importFile(folder, 'a.csv', prices)).table, { separator: ';', doubts: [] })
+  t.match((await readTexts(folder, 'a.csv', prices)).table, { separator: ';', doubts: [] })
 })
 
 // Guarantee: what is published without a question has its names, and all of its rows.
@@ -147,7 +147,7 @@ await t.test('a table below any title is whole, or asked for', async (t) => {
   const titles = fc.array(fc.array(word, { minLength: 1, maxLength: 2 }), { maxLength: 3 })
   const check = async (title: readonly (readonly string[])[], separator: string) => {
     const content = csv([...title, names, ...rows], separator)
-    const { table, names: found, rows: read } = await importFile(folder, 'a.csv', content)
+    const { table, names: found, rows: read } = await readTexts(folder, 'a.csv', content)
     const isFilled = title.some((cells) => cells.join('') !== '')
     if (
       table.doubts.length > 0 === isFilled &&

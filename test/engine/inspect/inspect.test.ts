@@ -58,11 +58,7 @@ await t.test('footers show row groups, empty columns and long numbers', async (t
     rounded: null,
   }
   t.strictSame(await inspect(), {
-    footers: [
-      { rowGroups: 3, unsortedRowGroups: 0, silentRowGroups: 0 },
-      { rowGroups: 2, unsortedRowGroups: 1, silentRowGroups: 0 },
-      { rowGroups: 0, unsortedRowGroups: 0, silentRowGroups: 0 },
-    ],
+    rowGroups: 5,
     columns: [
       { ...unknown, isEmpty: false },
       { ...unknown, isEmpty: true },

@@ -1,8 +1,9 @@
-import { DuckDBInstance, LIST, VARCHAR, listValue } from '@duckdb/node-api'
+import { LIST, VARCHAR, listValue } from '@duckdb/node-api'
 import fc from 'fast-check'
 import t from 'tap'
 import { foldCharacter, foldText } from '../../../src/columns/search-words.js'
-import { casedEnd, wordPattern } from '../../../src/engine/duckdb/read/word-pattern.js'
+import { casedEnd, wordPattern } from '../../../src/engine/sql/word-pattern.js'
+import { withDuckDb } from '../../support/parquet.js'
 import { never, openEngine } from '../fixtures/open-engine.js'
 
 // Guarantee: DuckDB finds the texts in which JavaScript finds every word, whatever the letters.
@@ -79,16 +80,13 @@ await t.test('every form of every letter of Unicode is found by its folded form'
     forms.push(character)
   }
   const patterns = forms.map((form) => wordPattern(foldCharacter(form)))
-  const database = await DuckDBInstance.create(':memory:')
-  t.teardown(() => {
-    database.closeSync()
-  })
-  const connection = await database.connect()
-  const reader = await connection.runAndReadAll(
-    'SELECT form FROM (SELECT unnest($1) AS form, unnest($2) AS pattern) ' +
-      'WHERE regexp_matches(form, pattern) IS NOT TRUE',
-    [listValue(forms), listValue(patterns)],
-    [LIST(VARCHAR), LIST(VARCHAR)],
+  const reader = await withDuckDb((connection) =>
+    connection.runAndReadAll(
+      'SELECT form FROM (SELECT unnest($1) AS form, unnest($2) AS pattern) ' +
+        'WHERE regexp_matches(form, pattern) IS NOT TRUE',
+      [listValue(forms), listValue(patterns)],
+      [LIST(VARCHAR), LIST(VARCHAR)],
+    ),
   )
   t.same(reader.getRows(), [])
   t.ok(forms.length > 1400)

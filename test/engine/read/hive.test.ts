@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { DuckDBInstance } from '@duckdb/node-api'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Operator } from '../../../src/columns/operators.js'
 import { filesThatMayHold } from '../../../src/versions/choose-files.js'
-import { formOfRun, rankOf } from '../fixtures/forms.js'
+import { withDuckDb } from '../../support/parquet.js'
+import { rankOf } from '../fixtures/forms.js'
 import { never, openEngine } from '../fixtures/open-engine.js'
 import type { EngineWorld } from '../fixtures/open-engine.js'
 
@@ -43,30 +43,20 @@ function filesOf(): Readonly<Record<string, string>> {
 }
 
 async function readStored(world: EngineWorld): Promise<readonly Stored[]> {
-  const instance = await DuckDBInstance.create(':memory:', { threads: '1' })
-  const connection = await instance.connect()
   const stored: Stored[] = []
-  for (const [index, { path, year, region, day }] of folders.entries()) {
-    const from = join(world.folder, 'data', path)
-    const sql = `SELECT id::BIGINT, num FROM read_parquet($1, hive_partitioning = false)`
-    const rows = (await connection.runAndReadAll(sql, [from])).getRows().map((row): Stored => {
-      const own = year.startsWith('_') ? null : year
-      return { id: BigInt(row[0] as bigint), num: Number(row[1]), year: own, region, day }
-    })
-    t.equal(rows.length, folders[index]?.rows)
-    stored.push(...rows)
-  }
-  connection.disconnectSync()
-  instance.closeSync()
-  return formOfRun === 'dropped' ? stored : stored.toSorted(byKey)
-}
-
-/** The order of packed files, where rows of the same key keep theirs. */
-function byKey(left: Stored, right: Stored): number {
-  return (
-    Buffer.compare(Buffer.from(left.region), Buffer.from(right.region)) ||
-    Number(left.id - right.id)
-  )
+  await withDuckDb(async (connection) => {
+    for (const [index, { path, year, region, day }] of folders.entries()) {
+      const from = join(world.folder, 'data', path)
+      const sql = `SELECT id::BIGINT, num FROM read_parquet($1, hive_partitioning = false)`
+      const rows = (await connection.runAndReadAll(sql, [from])).getRows().map((row): Stored => {
+        const own = year.startsWith('_') ? null : year
+        return { id: BigInt(row[0] as bigint), num: Number(row[1]), year: own, region, day }
+      })
+      t.equal(rows.length, folders[index]?.rows)
+      stored.push(...rows)
+    }
+  })
+  return stored
 }
 
 type Question = readonly [column: string, operator: Operator, ...values: string[]]
@@ -132,7 +122,6 @@ await t.test('a walk over folders is a full read in stored order', async (t) => 
       const first = wanted.findIndex((line, index) => line !== lines[index])
       t.equal(lines[first], wanted[first], `${filters.join(' and ')}, by ${limit}`)
       t.equal(lines.length, wanted.length)
-      if (formOfRun === 'both') continue
       const places = expected.map((row) => stored.indexOf(row))
       t.equal(ranks.join(), places.join(), 'each at its place')
     }
@@ -145,14 +134,11 @@ function lineOf({ id, num, year, region, day }: Stored): string {
   return `{"id":${id},"num":${num},"year":${year},"region":"${region}","day":"${day}"}`
 }
 
-const hasFolders = formOfRun !== 'packed'
-
-await t.test('files are chosen by the values in their paths', { skip: !hasFolders }, async (t) => {
+await t.test('files are chosen by the values in their paths', async (t) => {
   const world = await openTree(t)
   for (const { filters, keeps } of questions) {
     const { version } = world
-    const files = formOfRun === 'dropped' ? version.files : version.dropped
-    const chosen = filesThatMayHold(files, predicatesOf(world, filters))
+    const chosen = filesThatMayHold(version.files, predicatesOf(world, filters))
     const needed = folders.flatMap(({ year, region, day, rows }, index) => {
       const own = year.startsWith('_') ? null : year
       const nums = [0, 95].map((num) => ({ num, id: 0n, year: own, region, day }))

@@ -55,11 +55,10 @@ await t.test('an aggregate equals the same computed from the exported rows', asy
   )
   const open = async (name: string, form: Form, threads: number, entry = '') =>
     summariesOf(await openFolder(t, join(folder, name), { entry, form, engine: { threads } }))
-  const world = await open('parts', 'dropped', 2)
+  const world = await open('parts', 'files', 2)
   const others = [
-    // Without a key, packed rows keep their order.
-    await open('whole', 'packed', 8),
-    await open('parts', 'both', 4, '    key: id\n    history: year\n'),
+    await open('whole', 'forms', 8),
+    await open('parts', 'forms', 4, '    key: id\n    history: year\n'),
   ]
   const exports = new Map<unknown, readonly ServedRow[]>()
   for (const filter of [null, ...summaryFilters]) exports.set(filter, await exported(world, filter))

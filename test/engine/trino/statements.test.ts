@@ -4,9 +4,9 @@ import type { Column } from '../../../src/columns/column.js'
 import type { DataType } from '../../../src/columns/data-type.js'
 import { filterPredicates } from '../../../src/columns/predicate.js'
 import { compilePage } from '../../../src/engine/trino/compile.js'
-import { condition } from '../../../src/engine/trino/condition.js'
+import { condition } from '../../../src/engine/sql/condition.js'
 import { valueLiteral } from '../../../src/engine/trino/literals.js'
-import { statementText } from '../../../src/engine/trino/sql.js'
+import { statement, statementText } from '../../../src/engine/trino/statement.js'
 import { TrinoClient } from '../../../src/engine/trino/trino-client.js'
 import { dataTypeOf } from '../../../src/engine/trino/trino-types.js'
 import type { Version } from '../../../src/versions/version.js'
@@ -15,7 +15,9 @@ import { machineClock } from '../../../src/clock.js'
 const scalar = (name: DataType & { kind: 'scalar' }): DataType => name
 const columnOf = (type: string): Column => plainColumn('x', dataTypeOf(type))
 const conditionOf = (type: string, operator: 'eq' | 'lt' | 'gt' | 'in', ...values: string[]) =>
-  filterPredicates(columnOf(type), operator, values).map((each) => condition(each, () => 'x'))
+  filterPredicates(columnOf(type), operator, values).map((each) =>
+    statement((parameters) => condition(each, () => 'x', parameters)),
+  )
 
 await t.test('types of Trino are read, nested ones and unknown ones too', (t) => {
   const timestamp = scalar({ kind: 'scalar', name: 'TIMESTAMP' })

@@ -15,6 +15,7 @@ import {
 import { demoToken, startThings } from '../../support/things.js'
 import type { World } from '../../support/world.js'
 import { createToken } from '../../../src/control/tokens/token-format.js'
+import { sql } from '../../../src/control/store/sql.js'
 import { machineRandom } from '../../../src/random.js'
 
 const html = { accept: 'text/html' }
@@ -70,18 +71,21 @@ await t.test('the metadata leads from the MCP address to every endpoint', async 
   t.match({ status: wrong.status, allow: wrong.headers['allow'] }, { status: 405, allow: /POST/ })
 })
 
-await t.test('documents of clients can be switched off, and the metadata says so', async (t) => {
-  const world = await startThings(t, { clientDocuments: 'off' })
-  const { body } = await world.get('/.well-known/oauth-authorization-server')
-  t.equal(body['client_id_metadata_document_supported'], undefined)
-  const path = authorizePath('https://agent.example/client.json')
-  const answer = await world.get(path, undefined, { headers: html })
-  t.equal(answer.status, 400)
-  t.match(answer.text, /This client_id is unknown/)
-})
+await t.test(
+  'documents of clients can be switched off in the settings and in the metadata',
+  async (t) => {
+    const world = await startThings(t, { clientDocuments: 'off' })
+    const { body } = await world.get('/.well-known/oauth-authorization-server')
+    t.equal(body['client_id_metadata_document_supported'], undefined)
+    const path = authorizePath('https://agent.example/client.json')
+    const answer = await world.get(path, undefined, { headers: html })
+    t.equal(answer.status, 400)
+    t.match(answer.text, /This client_id is unknown/)
+  },
+)
 
 await t.test(
-  'without TLS, or at a foreign name, there is no sign-in, and the log says why',
+  'without TLS, or under a foreign host name, the sign-in is off and the log has the reason',
   async (t) => {
     const world = await startThings(t, withoutSignIn)
     for (const path of ['/authorize', '/token', '/revoke']) {
@@ -305,10 +309,10 @@ await t.test('a form and a registration have limits of size and of type', async 
 })
 
 // Guarantee: nothing that a visitor does without a good token is stored.
-await t.test('registrations, pages and wrong tokens store nothing', async (t) => {
+await t.test('registrations, pages and wrong tokens are not stored', async (t) => {
   const world = await startThings(t)
   const control = openControl(t, world)
-  const changes = () => control.all('SELECT count(*) AS n FROM audit')
+  const changes = () => control.all(sql`SELECT count(*) AS n FROM audit`)
   const before = await changes()
   for (let each = 0; each < 50; each += 1) {
     const clientId = await register(world, { redirect_uris: [`${redirectUri}/${each}`] })
@@ -320,5 +324,5 @@ await t.test('registrations, pages and wrong tokens store nothing', async (t) =>
 
 async function connectionsOf(t: Test, world: World): Promise<number> {
   const control = openControl(t, world)
-  return (await control.all('SELECT id FROM connections')).length
+  return (await control.all(sql`SELECT id FROM connections`)).length
 }

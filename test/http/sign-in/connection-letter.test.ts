@@ -62,24 +62,21 @@ await t.test('a name of an agent is text in the letter, never markup', async (t)
   t.notMatch((await letters())[0]?.html, /<a|\u202e/)
 })
 
-await t.test(
-  'a subscription gets a few such letters a day, and each other one its own',
-  async (t) => {
-    const { world, token, queued } = await startMailed(t)
-    const clientId = await register(world)
-    for (let made = 0; made <= connectionLettersMax; made += 1) await signIn(world, clientId, token)
-    t.equal((await queued()).length, connectionLettersMax)
-    const other = await world.subscribe(['things:free'])
-    await signIn(world, clientId, other.token)
-    t.equal((await queued()).length, connectionLettersMax + 1)
-    world.clock.ms += dayMs
-    await signIn(world, clientId, token)
-    t.equal((await queued()).length, connectionLettersMax + 2)
-  },
-)
+await t.test('letters about connections are limited for each subscription', async (t) => {
+  const { world, token, queued } = await startMailed(t)
+  const clientId = await register(world)
+  for (let made = 0; made <= connectionLettersMax; made += 1) await signIn(world, clientId, token)
+  t.equal((await queued()).length, connectionLettersMax)
+  const other = await world.subscribe(['things:free'])
+  await signIn(world, clientId, other.token)
+  t.equal((await queued()).length, connectionLettersMax + 1)
+  world.clock.ms += dayMs
+  await signIn(world, clientId, token)
+  t.equal((await queued()).length, connectionLettersMax + 2)
+})
 
 // Guarantee: who holds a stolen token can't hide a connection by ending it at once.
-await t.test('a connection that has ended is still told of, and that it has ended', async (t) => {
+await t.test('the letter about an ended connection says that it has ended', async (t) => {
   const { world, store, token, subscriptionId, letters, queued } = await startMailed(t)
   await signIn(world, await register(world), token)
   await endAllConnections(store, subscriptionId, { now: world.clock.ms })
@@ -90,16 +87,19 @@ await t.test('a connection that has ended is still told of, and that it has ende
   t.same(await letters(), [], 'and is dropped then')
 })
 
-await t.test('there is no letter of the demo or of a cancelled subscription', async (t) => {
-  const { world, store, token, subscriptionId, letters, queued } = await startMailed(t)
-  const clientId = await register(world)
-  t.match(await signIn(world, clientId, 'das_demo_shop'), { access: /^das_agent_/ })
-  t.same(await queued(), [])
-  await signIn(world, clientId, token)
-  await cancelSubscription(store, subscriptionId, () => world.clock.ms)
-  t.same(await letters(), [])
-  t.equal((await queued()).length, 1)
-})
+await t.test(
+  'connections of the demo and of cancelled subscriptions cause no letter',
+  async (t) => {
+    const { world, store, token, subscriptionId, letters, queued } = await startMailed(t)
+    const clientId = await register(world)
+    t.match(await signIn(world, clientId, 'das_demo_shop'), { access: /^das_agent_/ })
+    t.same(await queued(), [])
+    await signIn(world, clientId, token)
+    await cancelSubscription(store, subscriptionId, () => world.clock.ms)
+    t.same(await letters(), [])
+    t.equal((await queued()).length, 1)
+  },
+)
 
 await t.test('a server without mail queues no letter', async (t) => {
   const world = await startThings(t)

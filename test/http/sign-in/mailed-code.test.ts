@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { listConnections } from '../../../src/control/connections/connections.js'
 import { endConnection } from '../../../src/control/connections/end-connection.js'
+import { sql } from '../../../src/control/store/sql.js'
 import type { ControlStore } from '../../../src/control/store/store.js'
 import { cancelSubscription } from '../../../src/control/subscription-changes.js'
 import {
@@ -81,27 +82,29 @@ await t.test('a mailed code connects the agent, and the token stays in the lette
   const answer = await redeem(world, clientId, returnOf(connected).get('code') ?? '')
   t.equal(await statusWith(secretsOf(answer).access), 200)
   t.match(await listConnections(store), [{ subscriptionId, tokenId, madeBy: 'mail' }])
-  t.match(await store.all("SELECT details FROM audit WHERE action = 'connection.made'"), [
+  t.match(await store.all(sql`SELECT details FROM audit WHERE action = 'connection.made'`), [
     { details: /"made_by":"mail"/ },
   ])
   t.notMatch(world.log.join(''), good)
   t.notMatch(world.log.join(''), /das_code_\w{20}|subscriber@/i, 'not in the log')
 })
 
-await t.test('the letter names the agent and who gets the access, and no link', async (t) => {
-  const { world, ask, letters, code } = await startMailed(t)
-  const named = await register(world, {
-    client_name: 'Claude <evil.example/gift> www.evil.example',
-    redirect_uris: [redirectUri],
-  })
-  const english = authorizePath(named, { lang: 'en' })
-  await ask('anyone@example.org', english)
-  const [letter] = await letters('code')
-  t.equal(letter?.to, 'anyone@example.org')
-  t.equal(letter?.subject, 'Your code for data.example.org')
-  t.equal(
-    letter?.text,
-    `Your code to connect an agent on data.example.org:
+await t.test(
+  'the letter names the agent and the receiver of the access, without a link',
+  async (t) => {
+    const { world, ask, letters, code } = await startMailed(t)
+    const named = await register(world, {
+      client_name: 'Claude <evil.example/gift> www.evil.example',
+      redirect_uris: [redirectUri],
+    })
+    const english = authorizePath(named, { lang: 'en' })
+    await ask('anyone@example.org', english)
+    const [letter] = await letters('code')
+    t.equal(letter?.to, 'anyone@example.org')
+    t.equal(letter?.subject, 'Your code for data.example.org')
+    t.equal(
+      letter?.text,
+      `Your code to connect an agent on data.example.org:
 
     ${await code()}
 
@@ -113,12 +116,16 @@ If you did not start this yourself, ignore this e-mail: without the code nothing
 
 This e-mail was sent automatically.
 `,
-  )
-  t.notMatch(letter?.html, /<a|href/)
-  await ask('anyone@example.org', authorizePath(named, { lang: 'ru' }))
-  t.match((await letters('code'))[0]?.text, 'Ваш код, чтобы подключить агента на data.example.org:')
-  t.match((await letters('code'))[0]?.text, 'Доступ по этому коду получит agent.example.')
-})
+    )
+    t.notMatch(letter?.html, /<a|href/)
+    await ask('anyone@example.org', authorizePath(named, { lang: 'ru' }))
+    t.match(
+      (await letters('code'))[0]?.text,
+      'Ваш код, чтобы подключить агента на data.example.org:',
+    )
+    t.match((await letters('code'))[0]?.text, 'Доступ по этому коду получит agent.example.')
+  },
+)
 
 // Guarantee: a letter tells the subscriber of each connection, and what to do about it.
 await t.test('the letter about the connection says that a code made it', async (t) => {
@@ -183,16 +190,19 @@ await t.test('a code belongs to the agent, address and challenge that asked for 
   t.not(same, clientId)
 })
 
-await t.test('a code for a token connects nothing, and one for an agent gives none', async (t) => {
-  const { world, store, send, ask, type, code } = await startMailed(t)
-  const { subscriptionId } = await world.subscribe(['things:pro'])
-  const lost = codeIdIn(await send('/lost-token', { email }))
-  isRefused(t, await type(lost, await code()), 'a code for a lost token')
-  const id = codeIdIn(await ask())
-  const reissue = { id, code: await code(), subscription: subscriptionId }
-  t.equal((await send('/lost-token/reissue', reissue)).status, 400)
-  t.equal((await listTokens(store, subscriptionId)).length, 1)
-})
+await t.test(
+  'a code for a token connects no agent, and a code for an agent issues no token',
+  async (t) => {
+    const { world, store, send, ask, type, code } = await startMailed(t)
+    const { subscriptionId } = await world.subscribe(['things:pro'])
+    const lost = codeIdIn(await send('/lost-token', { email }))
+    isRefused(t, await type(lost, await code()), 'a code for a lost token')
+    const id = codeIdIn(await ask())
+    const reissue = { id, code: await code(), subscription: subscriptionId }
+    t.equal((await send('/lost-token/reissue', reissue)).status, 400)
+    t.equal((await listTokens(store, subscriptionId)).length, 1)
+  },
+)
 
 // Guarantee: only the reader of its mail learns whether an address has a subscription.
 await t.test('a known address and an unknown one get the same answers and work', async (t) => {
@@ -201,7 +211,7 @@ await t.test('a known address and an unknown one get the same answers and work',
   const counts = async () =>
     (
       await store.all(
-        `SELECT (SELECT count(*) FROM letters) AS letters, (SELECT count(*) FROM audit) AS audit,
+        sql`SELECT (SELECT count(*) FROM letters) AS letters, (SELECT count(*) FROM audit) AS audit,
          (SELECT count(*) FROM email_codes) AS codes,
          (SELECT count(*) FROM connections) AS connections`,
       )
@@ -303,7 +313,7 @@ await t.test('connections by code count toward those of an hour', async (t) => {
 })
 
 // Guarantee: no other site can send the form, and a wrong request gets a page.
-await t.test('a form from another page, and one of a wrong request, mail nothing', async (t) => {
+await t.test('a form of another site, or for a wrong request, mails no code', async (t) => {
   const { world, path, clientId, letters } = await startMailed(t)
   const fields = { answer: 'mail', email }
   for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'null' }, {}] as const) {
@@ -314,7 +324,7 @@ await t.test('a form from another page, and one of a wrong request, mail nothing
   t.same(await letters('code'), [])
 })
 
-await t.test('a server without mail shows only the token, and mails nothing', async (t) => {
+await t.test('a server without mail shows only the token form and mails no code', async (t) => {
   const world = await startThings(t)
   const path = authorizePath(await register(world), { lang: 'en' })
   await world.subscribe(['things:pro'])
@@ -331,17 +341,17 @@ await t.test('a server without mail shows only the token, and mails nothing', as
   }
 })
 
-await t.test('nothing of a visitor is left after an hour', async (t) => {
+await t.test('all data of a visitor is removed after an hour', async (t) => {
   const { world, store, ask } = await startMailed(t)
   await ask('stranger@example.org')
-  t.equal((await store.all('SELECT 1 FROM email_codes')).length, 1)
+  t.equal((await store.all(sql`SELECT 1 FROM email_codes`)).length, 1)
   world.clock.ms += hourMs
   await tidyShop({ store, now: () => world.clock.ms })
-  t.same(await store.all('SELECT 1 FROM email_codes UNION SELECT 1 FROM letters'), [])
-  t.notMatch(JSON.stringify(await store.all('SELECT * FROM audit')), 'stranger@')
+  t.same(await store.all(sql`SELECT 1 FROM email_codes UNION SELECT 1 FROM letters`), [])
+  t.notMatch(JSON.stringify(await store.all(sql`SELECT * FROM audit`)), 'stranger@')
 })
 
-await t.test('a subscription without a live token connects nothing', async (t) => {
+await t.test("a subscription without a live token can't be connected", async (t) => {
   const { world, store, pass, made } = await startMailed(t)
   const { subscriptionId, tokenId } = await world.subscribe(['things:pro'])
   const now = () => world.clock.ms
@@ -351,10 +361,7 @@ await t.test('a subscription without a live token connects nothing', async (t) =
   const fresh = await issueToken(store, subscriptionId, { now })
   const ending = (await issueToken(store, subscriptionId, { now })).tokenId
   const expiresAt = world.clock.ms + dayMs
-  await store.run('UPDATE tokens SET expires_at = @expiresAt WHERE id = @ending', {
-    expiresAt,
-    ending,
-  })
+  await store.run(sql`UPDATE tokens SET expires_at = ${expiresAt} WHERE id = ${ending}`)
   t.equal((await pass()).status, 303)
   t.match(
     await listConnections(store),
@@ -429,8 +436,9 @@ const endings: readonly {
   {
     name: 'the subscription expires',
     end: async ({ store, subscriptionId, now }) => {
-      const change = { id: subscriptionId, now: now() }
-      await store.run('UPDATE subscriptions SET expires_at = @now WHERE id = @id', change)
+      await store.run(
+        sql`UPDATE subscriptions SET expires_at = ${now()} WHERE id = ${subscriptionId}`,
+      )
     },
     isOver: true,
   },

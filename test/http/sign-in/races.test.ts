@@ -11,6 +11,7 @@ import {
   signIn,
 } from '../../support/sign-in.js'
 import { startThings } from '../../support/things.js'
+import { sql, sqlText } from '../../../src/control/store/sql.js'
 import type { Answer } from '../../support/world.js'
 
 /** What a sign-in may write to. */
@@ -23,22 +24,27 @@ const succeeded = (answers: readonly Answer[]) => answers.filter(({ status }) =>
 
 // Guarantee: a code is good once, also for requests at the same time: a second party ends the
 // connection.
-await t.test('of several exchanges of a code at once, one gets secrets that end', async (t) => {
-  const world = await startThings(t)
-  const clientId = await register(world)
-  const { token } = await world.subscribe(['things:pro'])
-  const code = await codeFor(world, clientId, token)
-  const answers = await Promise.all(Array.from({ length: 8 }, () => redeem(world, clientId, code)))
-  const [first, ...others] = succeeded(answers)
-  t.ok(first)
-  t.equal(others.length, 0)
-  t.equal(answers.filter(({ body }) => body.error === 'invalid_grant').length, 7)
-  const { access, refresh: renew } = first ? secretsOf(first) : { access: '', refresh: '' }
-  t.equal((await world.post('/mcp', access, {})).status, 401)
-  t.equal((await refresh(world, clientId, renew)).status, 400)
-  const ended = await openControl(t, world).all('SELECT end_reason AS reason FROM connections')
-  t.same(ended, [{ reason: 'replayed' }])
-})
+await t.test(
+  'of several simultaneous exchanges of a code, one gets secrets, and they end',
+  async (t) => {
+    const world = await startThings(t)
+    const clientId = await register(world)
+    const { token } = await world.subscribe(['things:pro'])
+    const code = await codeFor(world, clientId, token)
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => redeem(world, clientId, code)),
+    )
+    const [first, ...others] = succeeded(answers)
+    t.ok(first)
+    t.equal(others.length, 0)
+    t.equal(answers.filter(({ body }) => body.error === 'invalid_grant').length, 7)
+    const { access, refresh: renew } = first ? secretsOf(first) : { access: '', refresh: '' }
+    t.equal((await world.post('/mcp', access, {})).status, 401)
+    t.equal((await refresh(world, clientId, renew)).status, 400)
+    const ended = await openControl(t, world).all(sql`SELECT end_reason AS reason FROM connections`)
+    t.same(ended, [{ reason: 'replayed' }])
+  },
+)
 
 // Guarantee: nothing that is issued at the moment of an end outlives it.
 await t.test('a refresh beside the end of its connection gives no secret that lives', async (t) => {
@@ -84,7 +90,7 @@ await t.test('no secret of a sign-in is stored or logged in clear', async (t) =>
   const rows = []
   const made = (await tablesOf(control)).map(({ name }) => name)
   for (const name of made.filter((each) => tables.includes(each))) {
-    rows.push(...(await control.all<Record<string, unknown>>(`SELECT * FROM ${name}`)))
+    rows.push(...(await control.all<Record<string, unknown>>(sql`SELECT * FROM ${sqlText(name)}`)))
   }
   const stored = rows.flatMap((row) =>
     Object.values(row).map((value) =>

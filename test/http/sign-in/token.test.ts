@@ -32,6 +32,7 @@ import {
 } from '../../support/sign-in.js'
 import { demoToken, startThings } from '../../support/things.js'
 import type { Answer, World } from '../../support/world.js'
+import { sql } from '../../../src/control/store/sql.js'
 import { machineRandom } from '../../../src/random.js'
 
 const minuteMs = 60_000
@@ -147,7 +148,7 @@ await t.test('a code ends after two minutes, and a second use ends its connectio
       .sort(),
     ['live', 'replayed', 'waiting'],
   )
-  t.match(await control.all("SELECT action FROM audit WHERE action LIKE 'connection.%'"), [
+  t.match(await control.all(sql`SELECT action FROM audit WHERE action LIKE 'connection.%'`), [
     { action: 'connection.made' },
     { action: 'connection.made' },
     { action: 'connection.ended' },
@@ -208,7 +209,7 @@ await t.test('a connection has twenty unused secrets at most', async (t) => {
     t.equal(await statusWith(world, made.access), 200)
   }
   const [count] = await control.all<{ n: number }>(
-    'SELECT count(*) AS n FROM connection_secrets WHERE used_at IS NULL',
+    sql`SELECT count(*) AS n FROM connection_secrets WHERE used_at IS NULL`,
   )
   t.equal(count?.n, liveSecretsMax)
 })
@@ -298,10 +299,9 @@ await t.test('an extended subscription keeps its connections', async (t) => {
     1,
   )
   world.clock.ms += 29 * dayMs
-  await control.run('UPDATE subscriptions SET expires_at = @end WHERE id = @subscriptionId', {
-    end: world.clock.ms + 90 * dayMs,
-    subscriptionId,
-  })
+  await control.run(
+    sql`UPDATE subscriptions SET expires_at = ${world.clock.ms + 90 * dayMs} WHERE id = ${subscriptionId}`,
+  )
   world.clock.ms += 20 * dayMs
   t.equal((await refresh(world, clientId, secrets.refresh)).status, 200)
 })
@@ -341,10 +341,10 @@ await t.test('the demo token connects; its connection ends with the demo', async
   t.match(await callTool(world, secrets.access, 'query', { resource: 'things', limit: 50 }), {
     content: { row_count: 6 },
   })
-  t.equal((await control.all("SELECT 1 FROM audit WHERE action = 'connection.made'")).length, 1)
-  await control.run('UPDATE connections SET demo_hash = @hash WHERE demo_hash IS NOT NULL', {
-    hash: hashToken('das_demo_earlier'),
-  })
+  t.equal((await control.all(sql`SELECT 1 FROM audit WHERE action = 'connection.made'`)).length, 1)
+  await control.run(
+    sql`UPDATE connections SET demo_hash = ${hashToken('das_demo_earlier')} WHERE demo_hash IS NOT NULL`,
+  )
   t.equal(await statusWith(world, secrets.access), 401)
   isRefused(t, await refresh(world, clientId, secrets.refresh), 'invalid_grant')
 })
@@ -396,14 +396,14 @@ await t.test('what is over is removed; what lives stays', async (t) => {
   t.same(await states(), ['live'])
   world.clock.ms += 2 * hourMs
   await removeConnections(control, world.clock.ms)
-  t.equal((await control.all('SELECT 1 FROM connection_secrets')).length, 1, 'the refresh token')
+  t.equal((await control.all(sql`SELECT 1 FROM connection_secrets`)).length, 1, 'the refresh token')
   t.equal((await refresh(world, clientId, secrets.refresh)).status, 200)
   world.clock.ms += refreshLifeMs
   t.same(await states(), ['idle'])
   world.clock.ms += hourMs
   await removeConnections(control, world.clock.ms)
   t.same(await states(), [])
-  t.equal((await control.all('SELECT 1 FROM connection_secrets')).length, 0)
+  t.equal((await control.all(sql`SELECT 1 FROM connection_secrets`)).length, 0)
 })
 
 await t.test(

@@ -73,7 +73,7 @@ await t.test('charges of one turn are one transaction, in the order of their com
   t.equal(await used(), 100)
 })
 
-await t.test('a lock is waited for, and who comes meanwhile waits behind', async (t) => {
+await t.test('charges wait for a lock, and later charges wait behind them', async (t) => {
   const { clock, charges, holder, charge, used } = await openQueue(t)
   holder.exec('BEGIN IMMEDIATE')
   const first = charge(80)
@@ -88,7 +88,7 @@ await t.test('a lock is waited for, and who comes meanwhile waits behind', async
   t.equal(await used(), 100)
 })
 
-await t.test('a lock that stays is a 503, and nothing is charged', async (t) => {
+await t.test('a lock that stays is a 503 without a charge', async (t) => {
   const { clock, charges, holder, charge, used } = await openQueue(t)
   holder.exec('BEGIN IMMEDIATE')
   const refused = t.rejects(charge(80), {
@@ -111,7 +111,7 @@ await t.test('a lock that stays is a 503, and nothing is charged', async (t) => 
   t.match(await charge(80), { granted: 80 })
 })
 
-await t.test('what is no lock is not tried again', async (t) => {
+await t.test('an error other than a lock is not retried', async (t) => {
   const { holder, charge, used } = await openQueue(t)
   holder.exec('ALTER TABLE usage RENAME TO elsewhere')
   await t.rejects(charge(80), { code: 'SQLITE_ERROR', message: 'no such table: usage' })
@@ -119,7 +119,7 @@ await t.test('what is no lock is not tried again', async (t) => {
   t.equal(await used(), 0)
 })
 
-await t.test('who hangs up while waiting is not charged', async (t) => {
+await t.test('a client that disconnects while waiting is not charged', async (t) => {
   const { clock, charges, holder, charge, used } = await openQueue(t)
   const gone = new AbortController()
   holder.exec('BEGIN IMMEDIATE')
@@ -136,7 +136,7 @@ await t.test('who hangs up while waiting is not charged', async (t) => {
   t.equal(await used(), 30)
 })
 
-await t.test('no more than 256 wait; the next is a 503 at once', async (t) => {
+await t.test('at most 256 charges wait; the next is an immediate 503', async (t) => {
   const { clock, charges, holder, charge, used } = await openQueue(t)
   holder.exec('BEGIN IMMEDIATE')
   const waiting = Array.from({ length: 256 }, () => charge(0))
@@ -170,7 +170,7 @@ await t.test('those that wait for the disk are counted, too', async (t) => {
   isOver = true
 })
 
-await t.test('closing writes what waits, or fails it, and takes nothing more', async (t) => {
+await t.test('closing writes or fails the waiting charges and accepts no more', async (t) => {
   const open = await openQueue(t)
   const written = open.charge(10)
   await open.queue.close()
@@ -188,7 +188,7 @@ await t.test('closing writes what waits, or fails it, and takes nothing more', a
   t.equal(await locked.used(), 0)
 })
 
-await t.test('nothing is left of charges that have ended', async (t) => {
+await t.test('ended charges leave nothing in memory', async (t) => {
   const { charge } = await openQueue(t, () => Promise.resolve())
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

@@ -92,7 +92,7 @@ function setFull({ server }: Sold, isFull: boolean): void {
 }
 
 await t.test(
-  'a disk that is full: 503 and nothing delivered; when it has room again, 200',
+  'a full disk is 503 without rows; with free space it is 200 again',
   { skip: !canLimitFiles && 'needs prlimit' },
   async (t) => {
     const sold = await startSold(t)
@@ -141,7 +141,7 @@ function lock(t: Test, { path }: Sold): () => void {
   }
 }
 
-await t.test('a lock that stays: 503 in the end, and meanwhile the rest works', async (t) => {
+await t.test('a lock that stays is 503 after the wait, and other requests work', async (t) => {
   const sold = await startSold(t)
   const release = lock(t, sold)
   const order: string[] = []

@@ -5,6 +5,7 @@ import t from 'tap'
 import { listActions } from '../../../src/control/audit.js'
 import { ordersOfSubscription, showOrder } from '../../../src/control/orders.js'
 import { listLetters } from '../../../src/control/letters.js'
+import { sql } from '../../../src/control/store/sql.js'
 import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import type { ControlStore } from '../../../src/control/store/store.js'
 import { changeSubscription } from '../../../src/control/subscription-changes.js'
@@ -14,7 +15,10 @@ import { confirmOrder } from '../../../src/sales/orders/confirm-order.js'
 import { declineOrder } from '../../../src/sales/orders/decline-order.js'
 import { placeOrder } from '../../../src/sales/orders/place-order.js'
 import type { Placed } from '../../../src/sales/orders/place-order.js'
-import { createShop } from '../../../src/sales/orders/shop.js'
+import { quoteNew } from '../../../src/sales/orders/new-order.js'
+import { receivePayment } from '../../../src/sales/orders/receive-payment.js'
+import type { Shop } from '../../../src/sales/orders/shop.js'
+import { orderChange, orderRenewal } from '../../../src/sales/orders/subscription-orders.js'
 import { tidyShop } from '../../../src/sales/orders/tidy-shop.js'
 import { ServiceError } from '../../../src/errors.js'
 import { priceRub } from '../../../src/registry/price.js'
@@ -152,18 +156,22 @@ class Shopping {
   readonly #orders = new Map<string, ModelOrder>()
   readonly #subs = new Map<string, ModelSub>()
   readonly #note: (event: string) => void
-  readonly #shop
-  readonly #parts
+  readonly #shop: Shop
   #now = Date.UTC(2026, 0, 31, 12)
   #payments = 0
 
   constructor(path: string, note: (event: string) => void) {
     this.#store = SqliteStore.open(path, { ...machine, syncs: 'later' })
     this.#note = note
-    const mailKey = randomBytes(32)
-    this.#parts = { store: this.#store, registry: () => registry, mailKey, now: () => this.#now }
-    const on = { key: randomBytes(32), isMailOn: true, sendLetters: () => undefined }
-    this.#shop = createShop({ ...this.#parts, ...on })
+    this.#shop = {
+      store: this.#store,
+      registry: () => registry,
+      key: randomBytes(32),
+      mailKey: randomBytes(32),
+      now: () => this.#now,
+      isMailOn: true,
+      sendLetters: () => undefined,
+    }
   }
 
   async end(): Promise<void> {
@@ -174,7 +182,7 @@ class Shopping {
     switch (given.do) {
       case 'wait':
         this.#now += given.hours * hourMs
-        await tidyShop(this.#parts)
+        await tidyShop(this.#shop)
         await this.#expire()
         break
       case 'order':
@@ -208,10 +216,10 @@ class Shopping {
     if (wanted.size === 0) return
     const amount = monthly(wanted) * (count - 2 * Math.floor(count / 12))
     const isFree = monthly(wanted) === 0
-    const quote = this.#shop.quote({ items: grantsOf(wanted), months: count })
+    const quote = quoteNew(this.#shop, { items: grantsOf(wanted), months: count })
     same(quote.amountRub, amount, 'the price of an order')
     const facts = { kind: 'new', subscriptionId: null, basedOn: null, language: 'en' } as const
-    const placed = await this.#attempt(() => placeOrder(this.#parts, { ...facts, ...quote, email }))
+    const placed = await this.#attempt(() => placeOrder(this.#shop, { ...facts, ...quote, email }))
     if (placed === null) return
     const model = { kind: 'new', amount, items: wanted, sub: null, basis: 0 } as const
     this.#placed(placed, { ...model, months: isFree ? 12 : count })
@@ -224,7 +232,7 @@ class Shopping {
     const isFree = monthly(sub.grants) === 0
     const bought = isFree ? 12 : count
     const amount = monthly(sub.grants) * (bought - 2 * Math.floor(bought / 12))
-    const placed = await this.#attempt(() => this.#shop.orderRenewal(id, count))
+    const placed = await this.#attempt(() => orderRenewal(this.#shop, id, count))
     if (placed === null) return
     this.#replace(id)
     const facts = { kind: 'renew', amount, months: bought, sub: id, basis: 0 } as const
@@ -237,7 +245,7 @@ class Shopping {
     if (id === undefined || sub === undefined) return
     const after = new Map([...sub.grants, ...wanted])
     const amount = upgrade(raise(sub.grants, after), this.#now, sub.expiresAt)
-    const placed = await this.#attempt(() => this.#shop.orderChange(id, grantsOf(wanted)))
+    const placed = await this.#attempt(() => orderChange(this.#shop, id, grantsOf(wanted)))
     if (placed === null) return
     if (sub.expiresAt <= this.#now) throw new Error('plans of an ended subscription were changed')
     this.#note(amount === 0 ? 'change for nothing' : 'upgrade')
@@ -264,9 +272,7 @@ class Shopping {
     const order = this.#orders.get(id ?? '')
     if (id === undefined || order === undefined) return
     const isOpen = order.state === 'waiting' || (order.state === 'expired' && isLate)
-    const done = await this.#attempt(() =>
-      confirmOrder(this.#parts, id, { isLateAccepted: isLate }),
-    )
+    const done = await this.#attempt(() => confirmOrder(this.#shop, id, { isLateAccepted: isLate }))
     same(done !== null, isOpen && this.#isPossible(order), `a confirmation of one ${order.state}`)
     if (done === null) this.#note('confirmation refused')
     else this.#apply(id, done.subscriptionId)
@@ -291,7 +297,7 @@ class Shopping {
             ? 'confirmed'
             : 'not possible'
     for (let count = 0; count < times; count += 1) {
-      same(await this.#shop.receivePayment(payment), expected, 'the outcome of a payment')
+      same(await receivePayment(this.#shop, payment), expected, 'the outcome of a payment')
     }
     this.#note(`payment: ${expected}`)
     if (expected !== 'confirmed') return
@@ -302,7 +308,7 @@ class Shopping {
     const id = chosen([...this.#orders.keys()], at)
     const order = this.#orders.get(id ?? '')
     if (id === undefined || order === undefined) return
-    const done = await this.#attempt(() => declineOrder(this.#parts, id))
+    const done = await this.#attempt(() => declineOrder(this.#shop, id))
     same(done !== null, order.state === 'waiting' || order.state === 'expired', 'a decline')
     if (done !== null) order.state = 'declined'
   }
@@ -314,7 +320,7 @@ class Shopping {
     const died = new Error('died')
     try {
       await this.#store.write(async (tx) => {
-        await confirmOrder({ ...this.#parts, store: tx }, id, { isLateAccepted: true })
+        await confirmOrder({ ...this.#shop, store: tx }, id, { isLateAccepted: true })
         throw died
       })
     } catch (cause) {
@@ -404,7 +410,7 @@ class Shopping {
     // Orders that ended long ago without a payment are removed; the model forgets them too.
     for (const [id, order] of this.#orders) {
       if (order.state === 'waiting' || order.state === 'confirmed') continue
-      const [left] = await this.#store.all('SELECT 1 FROM orders WHERE id = @id', { id })
+      const [left] = await this.#store.all(sql`SELECT 1 FROM orders WHERE id = ${id}`)
       if (left !== undefined) continue
       if (order.payUntil - orderLifeMs > keptFrom) throw new Error('an order was removed too soon')
       this.#orders.delete(id)

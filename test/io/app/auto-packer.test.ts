@@ -32,69 +32,91 @@ datasets:
 const stateIn = async (control: Parameters<typeof listDatasetStates>[0]) =>
   (await listDatasetStates(control))[0]
 
+const versionOf = (world: World) => world.app.catalog().datasets.get('things')?.version
 const isPacked = (world: World) =>
-  world.app.catalog().datasets.get('things')?.version?.files[0]?.name.startsWith('packed/')
+  versionOf(world)?.files.every(({ rowCopy }) => rowCopy !== null) === true
 
-await t.test(
-  'each new version is packed beside the server, and walks stay where they are',
-  async (t) => {
-    const world = await startWorld(t, { files: filesOf(0), registry: registryOf('auto') })
-    const { token } = await world.subscribe(['things:pro'])
-    const page = async (after = '') => world.get(`/v1/things?limit=30${after}`, token)
-    const dropped = await page()
-    t.equal(isPacked(world), false, 'dropped files are served at once')
-    void world.app.prepare()
-    await logged(world, '"packed"')
-    t.equal(isPacked(world), true)
-    const packed = await page()
-    const keys = packed.body.data.map((row) => `${row['id']} ${row['year']}`)
-    t.same(keys, [...keys].sort(), 'sorted by the key')
-    t.same(Object.keys(packed.body.data[0] ?? {}), Object.keys(dropped.body.data[0] ?? {}))
-    t.not(packed.headers['x-dataset-version'], dropped.headers['x-dataset-version'])
-    const next = await page(`&cursor=${dropped.body.next_cursor}`)
-    t.equal(next.headers['x-dataset-version'], dropped.headers['x-dataset-version'])
-    const control = openControl(t, world)
-    // The state is stored beside the log.
-    while ((await stateIn(control))?.packing !== null) await sleep(20)
-    t.match(await stateIn(control), {
-      status: 'serving',
-      stored: 'packed',
-      packing: null,
-      earlier: 1,
-      rows: 80,
-    })
+await t.test('the forms of each new version are made beside the server', async (t) => {
+  const world = await startWorld(t, { files: filesOf(0), registry: registryOf('auto') })
+  const { token } = await world.subscribe(['things:pro'])
+  const page = async (after = '') => world.get(`/v1/things?limit=30${after}`, token)
+  const before = await page()
+  t.equal(isPacked(world), false, 'the files are served at once')
+  void world.app.prepare()
+  await logged(world, '"packed"')
+  t.equal(isPacked(world), true)
+  const after = await page()
+  t.same(after.body, before.body, 'the same rows in the same order, and the same cursor')
+  t.equal(after.headers['etag'], before.headers['etag'])
+  t.equal(after.headers['x-dataset-version'], before.headers['x-dataset-version'])
+  const next = await page(`&cursor=${before.body.next_cursor}`)
+  t.equal(next.body.data.length, 30, 'a walk goes on')
+  const control = openControl(t, world)
+  const made = [
+    { form: 'pages', state: 'made' },
+    { form: 'rows', state: 'made' },
+  ]
+  // The state is stored beside the log.
+  while ((await stateIn(control))?.packing !== JSON.stringify(made)) await sleep(20)
+  t.match(await stateIn(control), { status: 'serving', stored: 'copied', earlier: 0, rows: 80 })
 
-    await writeParquet(world.folder, filesOf(1))
-    await logged(world, '"packed"', 2)
-    const refreshed = await page()
-    t.ok(refreshed.body.data.every((row) => row['generation'] === 1))
-    t.equal(isPacked(world), true)
-  },
-)
+  await writeParquet(world.folder, filesOf(1))
+  await logged(world, '"packed"', 2)
+  const refreshed = await page()
+  t.ok(refreshed.body.data.every((row) => row['generation'] === 1))
+  t.equal(isPacked(world), true)
+})
 
-await t.test('packed files are served at once by the next server', async (t) => {
+await t.test('a replaced file loses its forms, and the others keep theirs', async (t) => {
   const world = await startWorld(t, { files: filesOf(0), registry: registryOf('auto') })
   void world.app.prepare()
   await logged(world, '"packed"')
-  const { id } = world.app.catalog().datasets.get('things')?.version ?? {}
+  const copyOf = (index: number) => versionOf(world)?.files[index]?.rowCopy?.path
+  const [first, second] = [copyOf(0), copyOf(1)]
+  const [name = '', sql = ''] = Object.entries(filesOf(1))[1] ?? []
+  await writeParquet(world.folder, { [name]: sql })
+  await logged(world, '"packed"', 2)
+  t.equal(copyOf(0), first)
+  t.not(copyOf(1), second)
+  t.match(world.log.join(''), /"forms":2,[^\n]*"msg":"packed"/, 'only those of one file are made')
+})
+
+await t.test('forms are served at once by the next server', async (t) => {
+  const world = await startWorld(t, { files: filesOf(0), registry: registryOf('auto') })
+  void world.app.prepare()
+  await logged(world, '"packed"')
   await world.app.close()
   const next = await startWorld(t, { at: world.folder, files: {}, registry: registryOf('auto') })
-  t.equal(next.app.catalog().datasets.get('things')?.version?.id, id)
+  t.equal(isPacked(next), true)
   writeFileSync(join(next.folder, 'registry.yaml'), registryOf('off'))
   await next.app.reload()
   t.equal(isPacked(next), true, 'also when the registry asks for no more of them')
 })
 
-await t.test('data that can not be packed without loss is served unpacked', async (t) => {
-  // Both together are a HUGEINT, for which Parquet has no type.
-  const rows = (type: string) => `SELECT 'c1' AS id, 2024 AS year, 1::${type} AS x`
-  const files = { 'data/a/1.parquet': rows('BIGINT'), 'data/b/1.parquet': rows('UBIGINT') }
-  const world = await startWorld(t, { files, registry: registryOf('auto') })
+await t.test('without a word in the registry, large datasets with a key are packed', async (t) => {
+  const large = { 'data/a/1.parquet': 'SELECT i AS id, 2024 AS year FROM range(100001) t(i)' }
+  const registry = registryOf('auto').replace('    pack: auto\n', '')
+  const world = await startWorld(t, { files: large, registry })
+  void world.app.prepare()
+  await logged(world, '"packed"')
+  t.equal(isPacked(world), true)
+  const small = await startWorld(t, { files: filesOf(0), registry })
+  await small.app.prepare()
+  t.notOk(small.log.some((line) => line.includes('"packing"')))
+})
+
+await t.test('a form that can not be made leaves the files to answer', async (t) => {
+  const world = await startWorld(t, { files: filesOf(0), registry: registryOf('auto') })
   const { token } = await world.subscribe(['things:pro'])
+  // A file is where the folder of forms would be.
+  writeFileSync(join(world.folder, 'var/versions/things/forms'), '')
   void world.app.prepare()
   await logged(world, 'packing failed')
   t.equal((await world.get('/v1/things', token)).status, 200)
   const control = openControl(t, world)
-  while (!(await stateIn(control))?.packing?.startsWith('not packed: ')) await sleep(20)
-  t.match(await stateIn(control), { status: 'serving', packing: /^not packed: / })
+  while (!(await stateIn(control))?.packing?.includes('"failed"')) await sleep(20)
+  t.match(await stateIn(control), {
+    status: 'serving',
+    packing: /"form":"rows","state":"failed","reason":"[^"]*EEXIST/,
+  })
 })

@@ -31,7 +31,7 @@ function orderOf(folder: string, file: string, content: string | Uint8Array): Ta
 
 const quiet = { signal: new AbortController().signal, report: () => undefined }
 
-await t.test('a process of its own imports, says how far it is, and ends', async (t) => {
+await t.test('a separate process imports, reports its progress and ends', async (t) => {
   const folder = t.testdir({})
   const before = children()
   const lines = Array.from({ length: 100_000 }, (_, index) => `${index},item ${index}\n`)

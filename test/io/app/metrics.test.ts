@@ -13,7 +13,7 @@ async function until(world: World, name: string, passes: (value: number) => bool
   while (!passes((await seriesOf(world)).get(name) ?? NaN)) await sleep(20)
 }
 
-await t.test('there are no metrics unless a port is set', async (t) => {
+await t.test('metrics are served only on a configured port', async (t) => {
   const world = await startThings(t)
   t.throws(() => metricsUrl(world))
   t.equal((await world.get('/metrics')).status, 404, 'nor at the door for users')
@@ -97,7 +97,7 @@ await t.test('a control.db that can not be read hides no other series', async (t
   t.equal(after.get('das_dataset_available{dataset="things"}'), 1)
 })
 
-await t.test('the queue shows who waits, and the wait is counted', async (t) => {
+await t.test('the queue metric shows waiting queries, and their wait is counted', async (t) => {
   const world = await startSlow(t, 10, '1', withMetrics)
   const { token } = await world.subscribe(['slow:pro'])
   const asked = Promise.all(

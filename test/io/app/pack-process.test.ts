@@ -1,8 +1,14 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { packAside } from '../../../src/app/pack-process.js'
-import { orderOf, packedRows } from '../../engine/fixtures/pack-files.js'
+import type { Test } from 'tap'
+import { makeFormsAside } from '../../../src/app/pack-process.js'
+import { formsOf } from '../../../src/versions/forms/form.js'
+import { readFormRecord } from '../../../src/versions/forms/form-record.js'
+import { formsOrder } from '../../../src/versions/forms/forms-order.js'
+import type { FormsOrder } from '../../../src/versions/forms/forms-order.js'
+import { openVersion } from '../../engine/fixtures/open-engine.js'
+import { testFolder } from '../../support/folder.js'
 import { writeParquet } from '../../support/parquet.js'
 
 const rows = 'SELECT (i * 7919) % 2000 AS k, i AS n, repeat(chr(97 + (i % 26)::INT), 20) AS s'
@@ -32,12 +38,21 @@ function priorities(pid: number): readonly number[] {
   })
 }
 
-await t.test('a separate process packs at low priority, and ends', async (t) => {
-  const folder = t.testdir({})
-  await writeParquet(folder, { 'a.parquet': `${rows} FROM range(2000) t(i)` })
+/** The order for all forms of one file, and the folder that they come to. */
+async function orderOf(t: Test, rowCount: number): Promise<FormsOrder> {
+  const folder = testFolder(t)
+  await writeParquet(join(folder, 'data'), {
+    'a.parquet': `${rows} FROM range(${rowCount}) t(i)`,
+  })
+  const version = await openVersion(folder, { entry: '    key: k\n' })
+  return formsOrder(version, join(folder, 'forms'), formsOf(version), 256 * 1024 ** 2)
+}
+
+await t.test('a separate process makes forms at low priority, and ends', async (t) => {
+  const order = await orderOf(t, 2000)
   const before = children()
   const seen = new Set<number>()
-  const packed = await packAside(await orderOf(folder, ['a.parquet'], ['k']), {
+  await makeFormsAside(order, {
     signal: new AbortController().signal,
     report: () => {
       for (const pid of children().filter((each) => !before.includes(each))) {
@@ -47,31 +62,31 @@ await t.test('a separate process packs at low priority, and ends', async (t) => 
   })
   t.same([...seen], [19], 'every thread of it')
   t.same(children(), before)
-  const keys = (await packedRows(packed, 'k')).map((text) => Number(/\d+/.exec(text)?.[0]))
-  t.same(keys, [...Array(2000).keys()])
+  t.same(
+    Object.keys(await readFormRecord(order.folder)).sort(),
+    order.forms.map(({ name }) => name).sort(),
+  )
 })
 
 await t.test('an abort kills it, and the call says why', async (t) => {
-  const folder = t.testdir({})
-  await writeParquet(folder, { 'a.parquet': `${rows} FROM range(1_000_000) t(i)` })
+  const order = await orderOf(t, 1_000_000)
   const before = children()
   const stop = new AbortController()
   const reason = new Error('the server stops')
-  const order = await orderOf(folder, ['a.parquet'], ['k'])
   const report = () => stop.abort(reason)
-  await t.rejects(packAside(order, { signal: stop.signal, report }), reason)
+  await t.rejects(makeFormsAside(order, { signal: stop.signal, report }), reason)
   t.same(children(), before)
-  t.notOk(existsSync(order.target))
+  t.same(await readFormRecord(order.folder), {})
 })
 
 await t.test('errors of the packing process keep their class', async (t) => {
-  const folder = t.testdir({})
-  await writeParquet(folder, { 'a.parquet': 'SELECT 1::BIGINT AS id' })
-  const order = await orderOf(folder, ['a.parquet'], ['id'])
+  const order = await orderOf(t, 10)
   const options = { signal: new AbortController().signal, report: () => undefined }
-  const huge = [{ name: 'id', type: { kind: 'scalar', name: 'HUGEINT' } as const }]
-  await t.rejects(packAside({ ...order, columns: huge }, options), { name: 'PackError' })
-  const path = join(folder, 'gone.parquet')
-  const gone = order.files.map((file) => ({ ...file, path }))
-  await t.rejects(packAside({ ...order, files: gone }, options), { name: 'FileError', path })
+  const [file] = order.files
+  if (!file) throw new Error('no file')
+  const other = [{ ...file, guard: 'another' }]
+  await t.rejects(makeFormsAside({ ...order, files: other }, options), { name: 'PackError' })
+  const path = join(order.folder, 'gone.parquet')
+  const gone = [{ ...file, path }]
+  await t.rejects(makeFormsAside({ ...order, files: gone }, options), { name: 'FileError', path })
 })

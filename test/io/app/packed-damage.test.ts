@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
-import { listDatasetStates } from '../../../src/control/dataset-state.js'
-import { openControl } from '../../support/control.js'
 import { age, rot, rotGrossly } from '../../support/damage.js'
 import { logged } from '../../support/logged.js'
 import { startWorld, writeParquet } from '../../support/world.js'
@@ -13,8 +11,7 @@ import type { World } from '../../support/world.js'
 /** With a limit small files are linked too: damage to a dropped file is damage to the served one. */
 const settings = { diskLimit: '1GB' }
 
-// Guarantee: a packed copy that is damaged is never read: the files that it was made from are
-// served, and it is made again.
+// Guarantee: a form that is damaged is never read: the files answer, and it is made again.
 
 const registry = `
 datasets:
@@ -26,14 +23,13 @@ datasets:
     plans: {pro: {rows_per_month: 10000000, history: all, price_rub: 0, rate_per_minute: 100000}}
 `
 const files = {
-  'data/1.parquet': `SELECT i AS id, md5(i::VARCHAR) AS text FROM range(900) t(i) ORDER BY text`,
+  'data/1.parquet': `SELECT (i * 7919) % 25000 AS id, md5(i::VARCHAR) AS text FROM range(25000) t(i)`,
 }
 
 const versionOf = (world: World) => world.app.catalog().datasets.get('things')?.version
-const storedFile = (world: World) => versionOf(world)?.files[0]?.path ?? ''
-const isPacked = (world: World) => versionOf(world)?.files[0]?.name.startsWith('packed/') === true
+const formOf = (world: World, form: 'rowCopy' | 'pages') => versionOf(world)?.files[0]?.[form]
 
-/** A server that has packed, stopped: its folder, the packed file, and the rows by key. */
+/** A server that has packed, stopped: its folder, its forms, and some rows. */
 async function packed(t: Test) {
   const folder = t.testdir({})
   await writeParquet(folder, files)
@@ -41,62 +37,73 @@ async function packed(t: Test) {
   const { token } = await world.subscribe(['things:pro'])
   void world.app.prepare()
   await logged(world, '"packed"')
-  const rows = await rowsOf(world, token)
-  const id = versionOf(world)?.id
-  const path = storedFile(world)
+  const answers = await answersOf(world, token)
+  const paths = [formOf(world, 'rowCopy')?.path ?? '', formOf(world, 'pages')?.path ?? ''] as const
+  const source = versionOf(world)?.files[0]?.path ?? ''
   await world.app.close()
-  return { folder, path, rows, token, id }
+  return { folder, paths, source, answers, token }
 }
 
-/** The rows by key; null where there is no answer. */
-async function rowsOf(world: World, token: string) {
-  const { status, body } = await world.get('/v1/things?limit=1000', token)
-  if (status === 503) return null
-  return [...body.data].sort((left, right) => Number(left['id']) - Number(right['id']))
+/** By the key and without one from the row copy, by another column from the pages. */
+async function answersOf(world: World, token: string) {
+  const answers: unknown[] = []
+  for (const query of ['id=in.7,9999,24999', 'limit=500', 'text=like.00*', 'id=gt.24990']) {
+    const { status, body } = await world.get(`/v1/things?${query}`, token)
+    answers.push(status === 200 ? body.data : status)
+  }
+  return answers
 }
 
 const damages: readonly (readonly [string, (path: string) => void])[] = [
   ['a bit near the start', (path) => rot(path, 0.01)],
   ['a bit in the middle', (path) => rot(path, 0.5)],
-  ['a bit in the footer', (path) => rot(path, 0.98)],
+  ['a bit near the end', (path) => rot(path, 0.98)],
   ['40 bytes every 15 kB', rotGrossly],
 ]
 
 for (const [what, damage] of damages) {
-  await t.test(`${what} of a packed file: the sources serve, and it is packed again`, async (t) => {
-    const { folder, path, rows, token, id } = await packed(t)
-    damage(path)
+  await t.test(`${what} of each form: the files answer, and it is made again`, async (t) => {
+    const { folder, paths, answers, token } = await packed(t)
+    for (const path of paths) damage(path)
     const world = await startWorld(t, { at: folder, files: {}, registry, settings })
-    const first = await rowsOf(world, token)
-    if (first !== null) t.same(first, rows)
-    t.equal(isPacked(world), false, 'withdrawn')
+    const first = await answersOf(world, token)
+    for (const [index, answer] of first.entries()) {
+      if (answer !== 503) t.same(answer, answers[index])
+    }
     await world.app.reload()
-    t.same(await rowsOf(world, token), rows, 'as they were dropped')
-    t.match(await world.get('/readyz'), { status: 200, body: { status: 'ready', data: 'damaged' } })
-    const [state] = await listDatasetStates(openControl(t, world))
-    t.match(state?.reason, /^the packed copy is damaged \(packed\/.*\); the files it was made from/)
-    t.match(world.log.join(''), /"file":"packed\/[^"]*","found":"damaged"/)
+    t.same(await answersOf(world, token), answers, 'the files have the same rows')
+    t.match(await world.get('/readyz'), { status: 200, body: { status: 'ready', data: 'ok' } })
     void world.app.prepare()
+    await logged(world, 'form withdrawn')
     await logged(world, '"packed"')
-    t.equal(versionOf(world)?.id, id, 'the same version again')
-    t.same(await rowsOf(world, token), rows)
-    t.match(await world.get('/readyz'), { status: 200, body: { data: 'ok' } })
+    while (!formOf(world, 'rowCopy') || !formOf(world, 'pages')) {
+      await answersOf(world, token)
+      await world.app.reload()
+      await sleep(50)
+    }
+    t.match(world.log.join(''), /"file":"forms\/[^"]*","found":"damaged"/)
+    t.same(await answersOf(world, token), answers)
   })
 }
 
-await t.test('a damaged source does not end a packed copy that is sound', async (t) => {
-  const { folder, rows, token, id } = await packed(t)
-  age(join(folder, 'data/1.parquet'))
-  const before = await startWorld(t, { at: folder, files: {}, registry, settings })
-  await before.app.reload()
-  await before.app.close()
-  rot(join(folder, 'data/1.parquet'), 0.5)
-  const world = await startWorld(t, { at: folder, files: {}, registry, settings })
-  t.same(await rowsOf(world, token), rows)
-  t.equal(versionOf(world)?.id, id)
+await t.test('a file that is damaged or overwritten is answered from its pages', async (t) => {
+  const { folder, source, answers, token } = await packed(t)
+  const intact = readFileSync(source)
+  const changes: Readonly<Record<string, () => void>> = {
+    damaged: () => rot(source, 0.5),
+    overwritten: () => writeFileSync(source, intact.subarray(100)),
+    intact: () => writeFileSync(source, intact),
+  }
+  for (const [what, change] of Object.entries(changes)) {
+    change()
+    const world = await startWorld(t, { at: folder, files: {}, registry, settings })
+    await world.app.reload()
+    t.same(await answersOf(world, token), answers, what)
+    await world.app.close()
+  }
 })
 
-await t.test('files that are damaged while they are packed are not served as packed', async (t) => {
+await t.test('files that are damaged while they are packed get no forms', async (t) => {
   const folder = t.testdir({})
   await writeParquet(folder, files)
   const source = join(folder, 'data/1.parquet')
@@ -105,25 +112,5 @@ await t.test('files that are damaged while they are packed are not served as pac
   rot(source, 0.3)
   void world.app.prepare()
   await logged(world, 'is damaged: its content changed, but not its size')
-  t.equal(isPacked(world), false)
-})
-
-await t.test('a packed copy of an earlier release, without a hash, is served', async (t) => {
-  const { folder, path, rows, token, id } = await packed(t)
-  const manifestPath = join(dirname(path), 'manifest.json')
-  const [, body = ''] = readFileSync(manifestPath, 'utf8').split('\n')
-  const manifest = JSON.parse(body) as { files: { hash?: string }[] }
-  for (const file of manifest.files) delete file.hash
-  const text = JSON.stringify(manifest)
-  const sum = createHash('sha256').update(text).digest('hex')
-  writeFileSync(manifestPath, `1 ${sum}\n${text}`)
-  const world = await startWorld(t, { at: folder, files: {}, registry, settings })
-  t.equal(versionOf(world)?.id, id)
-  t.same(await rowsOf(world, token), rows)
-  await world.app.close()
-  t.match(readFileSync(manifestPath, 'utf8'), /"hash":"[0-9a-f]{64}"/, 'it has one from now on')
-  rot(path, 0.5)
-  const next = await startWorld(t, { at: folder, files: {}, registry, settings })
-  await rowsOf(next, token)
-  t.equal(isPacked(next), false, 'and is verified by it')
+  t.notOk(formOf(world, 'rowCopy'))
 })

@@ -102,7 +102,7 @@ await t.test('each form of path is written relative to the registry', async (t) 
 })
 
 await t.test(
-  'files outside the registry keep their absolute path, whatever its characters',
+  'files outside the registry keep their absolute path, also with special characters',
   async (t) => {
     const cli = await buildCliFixture(t, page, {
       'data/contracts.parquet': contracts,
@@ -400,11 +400,17 @@ await t.test('a dry run prints the entry and changes no file', async (t) => {
   t.same(picture(cli), before)
 })
 
-await t.test('on a terminal it asks nothing, and says how to change the guesses', async (t) => {
-  const cli = await buildCliFixture(t, page, files)
-  const path = join(cli.folder, 'data/sales')
-  const { code, stdout } = await cli.das(['dataset', 'add', path], { isTerminal: true })
-  t.equal(code, 0)
-  t.match(stdout, 'Name, title, key and history are guesses where no option set them. Change them')
-  t.match(parse(registryOf(cli)), { datasets: { sales: { key: ['inn', 'year'] } } })
-})
+await t.test(
+  'on a terminal it asks no question and explains how to change the guesses',
+  async (t) => {
+    const cli = await buildCliFixture(t, page, files)
+    const path = join(cli.folder, 'data/sales')
+    const { code, stdout } = await cli.das(['dataset', 'add', path], { isTerminal: true })
+    t.equal(code, 0)
+    t.match(
+      stdout,
+      'Name, title, key and history are guesses where no option set them. Change them',
+    )
+    t.match(parse(registryOf(cli)), { datasets: { sales: { key: ['inn', 'year'] } } })
+  },
+)

@@ -88,7 +88,7 @@ async function layOut(t: Test, folder: string, names: readonly string[]): Promis
 
 const sampled = fc.sample(invented, { numRuns: 12, seed: 17 })
 
-await t.test('each command reads the listed file, whatever characters its name has', (t) =>
+await t.test('every command reads files with special characters in their names', (t) =>
   useAll(t, 'cli', [...new Set([...written, ...sampled])]),
 )
 
@@ -175,11 +175,8 @@ async function useAll(t: Test, called: string, names: readonly string[]): Promis
     t.match(JSON.parse(stdout), { answer: { status: 200, rows: 2 } }, `explain: ${name}`)
   }
   for (const { dataset, name } of listed) {
-    const to = join(odd, `p[${dataset}]*`)
-    for (const place of [['--to', to], []]) {
-      const { stdout } = await run('dataset', 'pack', dataset, ...place, '--json')
-      t.match(JSON.parse(stdout), { rows: 2, files: 1 }, `pack: ${name}`)
-    }
+    const { stdout } = await run('dataset', 'pack', dataset, '--json')
+    t.match(JSON.parse(stdout), { rows: 2, files: 1 }, `pack: ${name}`)
   }
   await t.test('packed', async (t) => {
     await isListed(t, 'packed')

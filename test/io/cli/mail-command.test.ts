@@ -152,17 +152,20 @@ await t.test('without a mail server the command says that mail is off', async (t
   t.match(send.stderr, /^error: Mail is off\. Set DAS_SMTP_URL to a mail server\.\n$/)
 })
 
-await t.test('a mail server without a sender is wrong usage and sells nothing', async (t) => {
-  const { das } = await buildCliFixture(t)
-  const environment = { DAS_SMTP_URL: 'smtp://user:secret@127.0.0.1' }
-  for (const argv of [create, ['token', 'reissue', 'sub_x'], ['mail', 'send'], ['serve']]) {
-    const { code, stdout, stderr } = await das(argv, { environment })
-    t.same([code, stdout], [2, ''], argv.join(' '))
-    t.match(stderr, /^error: --mail-from \(DAS_MAIL_FROM\): .*\n$/, argv.join(' '))
-    t.notMatch(stderr, 'secret')
-  }
-  t.same(jsonOf(await das(['subscription', 'list', '--json'])), [])
-})
+await t.test(
+  'a mail server without a sender is wrong usage and creates no subscription',
+  async (t) => {
+    const { das } = await buildCliFixture(t)
+    const environment = { DAS_SMTP_URL: 'smtp://user:secret@127.0.0.1' }
+    for (const argv of [create, ['token', 'reissue', 'sub_x'], ['mail', 'send'], ['serve']]) {
+      const { code, stdout, stderr } = await das(argv, { environment })
+      t.same([code, stdout], [2, ''], argv.join(' '))
+      t.match(stderr, /^error: --mail-from \(DAS_MAIL_FROM\): .*\n$/, argv.join(' '))
+      t.notMatch(stderr, 'secret')
+    }
+    t.same(jsonOf(await das(['subscription', 'list', '--json'])), [])
+  },
+)
 
 await t.test('mail send tries every waiting letter and prints a line for each', async (t) => {
   const { das, server, clock } = await openHouse(t)

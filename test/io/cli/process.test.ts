@@ -115,7 +115,7 @@ await t.test(
   },
 )
 
-await t.test('a second signal ends the process at once', async (t) => {
+await t.test('a second signal ends the process immediately', async (t) => {
   const cli = await buildCliFixture(t)
   const server = await built.serve(cli)
   const half = await beginQuestion(server.base, 'financials', 'das_demo_test1')

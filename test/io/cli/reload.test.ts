@@ -60,7 +60,7 @@ await t.test('the command line and the running server agree on the served versio
   const { cli, server, seen } = await serveThings(t)
   const { das, folder } = cli
 
-  await t.test('reload loads new files at once and prints the served version', async (t) => {
+  await t.test('reload loads new files immediately and prints the served version', async (t) => {
     await writeParquet(folder, rowsOf(2))
     const { code, stdout, stderr } = await das(reload)
     t.same({ code, stderr }, { code: 0, stderr: '' })
@@ -122,7 +122,7 @@ await t.test('the command line and the running server agree on the served versio
     t.equal(await seen(), 3)
   })
 
-  await t.test('without a server reload fails at once', async (t) => {
+  await t.test('without a server reload fails immediately', async (t) => {
     server.kill('SIGTERM')
     t.equal(await server.ended, 0)
     const { code, stdout, stderr } = await das(reload)

@@ -143,7 +143,7 @@ await t.test('an empty registry is served, and the banner says how to add a data
   t.match(stderr, '\n  das subscription create --email you@example.org --plan DATASET:PLAN\n')
 })
 
-await t.test('there is no banner outside a terminal, nor with --json', async (t) => {
+await t.test('the banner is printed only on a terminal and without --json', async (t) => {
   const { das } = await buildCliFixture(t)
   t.equal((await das(serve)).stderr, '')
   t.equal((await das([...serve, '--json'], { isTerminal: true })).stderr, '')

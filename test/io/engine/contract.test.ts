@@ -1,4 +1,4 @@
 import t from 'tap'
 import { runContract } from './fixtures/contract.js'
 
-await runContract(t, 'both')
+await runContract(t, 'forms')

@@ -1,215 +1,127 @@
-import {
-  copyFileSync,
-  existsSync,
-  readFileSync,
-  readdirSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
-import { duckDbPacker } from '../../../src/engine/duckdb/pack/pack.js'
-import { PackError } from '../../../src/versions/packing/packer.js'
-import type { PackOrder, PackProgress } from '../../../src/versions/packing/packer.js'
-import { never } from '../../engine/fixtures/open-engine.js'
-import { orderOf, packedRows, rowsOf, tinyLayout } from '../../engine/fixtures/pack-files.js'
+import { makeForms } from '../../../src/engine/duckdb/pack/make-forms.js'
+import { formsOf, isFormName } from '../../../src/versions/forms/form.js'
+import { readFormRecord } from '../../../src/versions/forms/form-record.js'
+import { draftsOf, formsOrder } from '../../../src/versions/forms/forms-order.js'
+import type { FormsOrder, FormsProgress } from '../../../src/versions/forms/forms-order.js'
+import { never, openVersion } from '../../engine/fixtures/open-engine.js'
+import { rowsOf } from '../../engine/fixtures/rows-of.js'
+import { testFolder } from '../../support/folder.js'
 import { writeParquet } from '../../support/parquet.js'
 
-const packFiles = duckDbPacker(tinyLayout)
 const silent = { signal: never, report: () => undefined }
+const entry = '    key: [k, n]\n    columns: {name: {search: true}}\n'
 
-/** Seven thousand rows in two files, keys in no order, some of them empty or alike. */
 const files = {
   'a.parquet': `SELECT CASE WHEN i % 7 = 0 THEN NULL ELSE (i * 31) % 900 END AS k, i AS n,
-    'a' || i AS name, -0.0::DOUBLE AS x, [i, NULL] AS l FROM range(4000) t(i)`,
+    'a' || i AS name, -0.0::DOUBLE AS x, [i, NULL] AS l FROM range(21000) t(i)`,
   'b.parquet': `SELECT CASE WHEN i % 5 = 0 THEN NULL ELSE (i * 17) % 900 END AS k,
     CAST(i + 4000 AS INTEGER) AS n, 'b' || i AS name FROM range(3000) t(i)`,
 }
-const names = Object.keys(files)
 
-async function sources(t: Test): Promise<string> {
-  const folder = t.testdir({})
-  await writeParquet(folder, files)
-  return folder
+/** The order for all forms of these files. */
+async function orderOf(
+  t: Test,
+  own: Readonly<Record<string, string>> = files,
+): Promise<FormsOrder> {
+  const folder = testFolder(t)
+  await writeParquet(join(folder, 'data'), own)
+  const version = await openVersion(folder, { entry })
+  return formsOrder(version, join(folder, 'forms'), formsOf(version), 256 * 1024 ** 2)
 }
 
-await t.test('rows come out by key, empty ones last, equal ones as they were stored', async (t) => {
-  const folder = await sources(t)
-  const order = await orderOf(folder, names, ['k'])
-  const reported: PackProgress[] = []
-  const packed = await packFiles(order, { signal: never, report: (each) => reported.push(each) })
-  t.same(
-    packed.map(({ path, rows }) => [path.slice(folder.length), rows]),
-    [
-      ['/packed/000000.parquet', 3000],
-      ['/packed/000001.parquet', 3000],
-      ['/packed/000002.parquet', 1000],
-    ],
-  )
-  const wanted = await rowsOf(
-    `SELECT * FROM read_parquet(['${folder}/a.parquet', '${folder}/b.parquet'],
-       union_by_name = true) ORDER BY k NULLS LAST, n`,
-  )
-  t.same(await packedRows(packed), wanted, 'n grows with the stored place')
-  t.same(readdirSync(join(folder, 'packed')), [
-    ...['000000.parquet', '000001.parquet', '000002.parquet', 'pack.json'],
-  ])
-  t.notOk(existsSync(`${order.target}.draft`), 'nothing is left beside it')
-  t.same([...new Set(reported.map(({ stage }) => stage))], ['sorting', 'writing', 'verifying'])
-  t.match(reported.at(-1), { stage: 'verifying', rowsDone: 7000, rows: 7000 })
-  const [groups = ''] = await rowsOf(
-    `SELECT max(row_group_num_rows) AS rows, any_value(compression) AS codec
-     FROM parquet_metadata('${folder}/packed/000000.parquet')`,
-  )
-  t.same(JSON.parse(groups), { rows: 2048, codec: 'ZSTD' })
+function namesOf({ forms }: FormsOrder): readonly string[] {
+  return forms.map(({ name }) => name).sort()
+}
+
+await t.test('all forms are made and listed, and nothing is left beside them', async (t) => {
+  const order = await orderOf(t)
+  const reported: FormsProgress[] = []
+  await makeForms(order, { signal: never, report: (each) => reported.push(each) })
+  const record = await readFormRecord(order.folder)
+  t.same(Object.keys(record).sort(), namesOf(order))
+  for (const { kind, file, name } of order.forms) {
+    const isNeeded = kind !== 'pages' || file === 0
+    t.equal(record[name] !== null, isNeeded, `${kind} of ${file}`)
+    if (isNeeded) t.equal(statSync(join(order.folder, name)).size, record[name]?.sizeBytes)
+  }
+  t.notOk(existsSync(draftsOf(order.folder)))
+  const [first] = reported
+  t.match(first, { stage: 'writing', rowsDone: 0, rows: 3 * 24_000 })
 })
 
-await t.test('any rows are packed like a stable sort orders them', async (t) => {
-  const folder = t.testdir({})
-  const cell = (values: string) =>
-    fc.constantFrom(...values.split(' ')).map((text) => (text === '-' ? 'NULL' : text))
-  const narrow = fc.array(fc.tuple(cell("'' 'a' 'A' 'я' 'z' -"), cell('1 2 -3 127 -')), {
-    maxLength: 40,
-  })
-  const wide = fc.array(
-    fc.tuple(cell("'' 'a' 'b' 'ю' -"), cell('1 2 40000000000 -'), cell('0.0 -0.0 1.5 -')),
-    { maxLength: 40 },
+await t.test('pages have the same rows in the same order, in small row groups', async (t) => {
+  const order = await orderOf(t)
+  await makeForms(order, silent)
+  const pages = join(order.folder, order.forms.find(({ kind }) => kind === 'pages')?.name ?? '')
+  const ordered = (path: string) =>
+    rowsOf(`SELECT file_row_number, * FROM read_parquet('${path}') ORDER BY file_row_number`)
+  t.same(await ordered(pages), await ordered(order.files[0]?.path ?? ''))
+  const [groups = ''] = await rowsOf(
+    `SELECT max(row_group_num_rows) AS most FROM parquet_metadata('${pages}')`,
   )
-  const values = (rows: readonly (readonly string[])[], columns: string, types: string) => {
-    const list = rows.map((row, index) => `(${row.join(', ')}, ${index})`).join(', ')
-    const empty = `SELECT ${types}, 0 AS place WHERE false`
-    return rows.length === 0
-      ? empty
-      : `SELECT ${types}, place FROM (VALUES ${list}) v(${columns}, place)`
+  t.equal(groups, '{"most":10240}')
+})
+
+await t.test('the next run makes only what is missing, whatever was left behind', async (t) => {
+  const order = await orderOf(t)
+  await makeForms({ ...order, forms: order.forms.slice(0, 2) }, silent)
+  const [kept = ''] = readdirSync(order.folder).filter(isFormName)
+  const before = statSync(join(order.folder, kept)).ino
+  writeFileSync(join(order.folder, 'record.json.draft'), 'cut off by a kil')
+  await makeForms({ ...order, forms: order.forms.slice(2) }, silent)
+  t.same(Object.keys(await readFormRecord(order.folder)).sort(), namesOf(order))
+  t.equal(statSync(join(order.folder, kept)).ino, before)
+})
+
+await t.test('an abort lists nothing that is not finished', async (t) => {
+  const order = await orderOf(t)
+  const stop = new AbortController()
+  const reason = new Error('enough')
+  const report = () => stop.abort(reason)
+  await t.rejects(makeForms(order, { signal: stop.signal, report }), reason)
+  t.same(await readFormRecord(order.folder), {})
+  t.same(readdirSync(order.folder).filter(isFormName), [])
+  await t.resolves(makeForms(order, silent))
+})
+
+await t.test('a file that is replaced, gone or damaged gets no form', async (t) => {
+  const order = await orderOf(t, { 'b.parquet': files['b.parquet'] })
+  const [file] = order.files
+  if (!file) throw new Error('no file')
+  const cases: readonly (readonly [string, Partial<typeof file>, RegExp])[] = [
+    ['replaced', { guard: 'another inode' }, /was replaced while it was packed/],
+    ['gone', { path: join(order.folder, 'gone.parquet') }, /can't be read/],
+    ['damaged', { contentHash: '0'.repeat(64) }, /is damaged: its content is not what/],
+  ]
+  for (const [what, change, message] of cases) {
+    const other = { ...order, files: [{ ...file, ...change }] }
+    await t.rejects(makeForms(other, silent), { message }, what)
+    t.same(await readFormRecord(order.folder), {}, what)
   }
-  let round = 0
-  const property = fc.asyncProperty(narrow, wide, narrow, async (one, two, three) => {
-    const small = 'CAST(k AS VARCHAR) AS k, CAST(v AS TINYINT) AS v'
-    const large = 'CAST(k AS VARCHAR) AS k, CAST(v AS BIGINT) AS v, CAST(x AS DOUBLE) AS x'
-    const nothing = (types: string) => types.replaceAll(/CAST\(\w+ AS/g, 'CAST(NULL AS')
-    const text = (rows: readonly (readonly string[])[], columns: string, types: string) =>
-      values(rows, columns, rows.length === 0 ? nothing(types) : types)
-    round += 1
-    const names = ['1', '2', '3'].map((name) => `${round}-${name}.parquet`)
-    await writeParquet(folder, {
-      [names[0] ?? '']: text(one, 'k, v', small),
-      [names[1] ?? '']: text(two, 'k, v, x', large),
-      [names[2] ?? '']: text(three, 'k, v', small),
-    })
-    const order = await orderOf(folder, names, ['k', 'v'])
-    const tiny = { ...tinyLayout, fileRows: 7 }
-    const target = join(folder, `packed-${round}`)
-    const packed = await duckDbPacker(tiny)({ ...order, target }, silent)
-    const list = names.map((name) => `'${join(folder, name)}'`).join(', ')
-    const wanted = await rowsOf(
-      `SELECT k, v, place, x FROM read_parquet([${list}], union_by_name = true)
-       ORDER BY k NULLS LAST, v NULLS LAST, file_index, file_row_number`,
-    )
-    t.same(await packedRows(packed, 'k, v, place, x'), wanted)
-  })
-  await fc.assert(property, { numRuns: 12 })
+  const bytes = readFileSync(file.path)
+  const path = join(order.folder, 'rotten.parquet')
+  writeFileSync(path, bytes.fill(7, 100, 2000))
+  const rotten = { ...order, files: [{ ...file, path, guard: null }] }
+  await t.rejects(makeForms(rotten, silent), { message: /./ })
+  t.same(await readFormRecord(order.folder), {})
 })
 
 await t.test(
-  'columns of a path become columns of the file; without a key rows keep their order',
+  'a type that Parquet lacks keeps the file from pages, not from a row copy',
   async (t) => {
-    const folder = await sources(t)
-    const order = await orderOf(folder, names, [])
-    const partitioned: PackOrder = {
-      ...order,
-      files: order.files.map((file, index) => ({
-        ...file,
-        partition: { year: index === 0 ? '2024' : null },
-      })),
-      columns: [...order.columns, { name: 'year', type: { kind: 'scalar', name: 'SMALLINT' } }],
-    }
-    const packed = await packFiles(partitioned, silent)
-    const rows = await packedRows(packed, 'n, year')
-    t.equal(rows[0], '{"n":0,"year":2024}')
-    t.equal(rows[6999], '{"n":6999,"year":null}')
-    t.same(
-      rows.map((row) => Number(/"n":(\d+)/.exec(row)?.[1])),
-      [...Array(7000).keys()],
-    )
+    const huge =
+      'SELECT i AS k, i AS n, i::VARCHAR AS name, (i % 200)::UTINYINT AS x FROM range(21000) t(i)'
+    const order = await orderOf(t, { 'a.parquet': huge })
+    const columns = order.columns.map((column) => {
+      const wide = { kind: 'scalar', name: 'HUGEINT' } as const
+      return column.source === 'x' ? { ...column, type: wide } : column
+    })
+    await makeForms({ ...order, columns }, silent)
+    const record = await readFormRecord(order.folder)
+    t.equal(Object.values(record).filter((each) => each === null).length, 0)
   },
 )
-
-await t.test('the next pack keeps the files that a stopped one finished', async (t) => {
-  const folder = await sources(t)
-  const order = await orderOf(folder, names, ['k'])
-  const stop = new AbortController()
-  const reason = new Error('enough')
-  const report = ({ stage, rowsDone }: PackProgress) => {
-    // The page names the first file once its batch is done: in the next one, or the verifying.
-    if (stage === 'verifying' && rowsDone === 0) stop.abort(reason)
-  }
-  await t.rejects(packFiles(order, { signal: stop.signal, report }), reason)
-  t.notOk(existsSync(order.target), 'a target is whole or not there')
-  const draft = `${order.target}.draft`
-  const first = statSync(join(draft, '000000.parquet'), { bigint: true })
-  await t.test('by the next run', async (t) => {
-    writeFileSync(join(draft, 'tmp_000001.parquet'), 'half a file')
-    copyFileSync(join(draft, '000000.parquet'), join(draft, '000001.parquet'))
-    const packed = await packFiles(order, silent)
-    t.equal(statSync(packed[0]?.path ?? '', { bigint: true }).ino, first.ino, 'not written twice')
-    const copied = statSync(packed[1]?.path ?? '').size
-    t.not(copied, Number(first.size), 'a finished file that was damaged is written again')
-    t.equal((await packedRows(packed)).length, 7000)
-    t.same(readdirSync(order.target).length, 4)
-  })
-})
-
-await t.test('a pack of the same files is kept, one of other files is replaced', async (t) => {
-  const folder = await sources(t)
-  const order = await orderOf(folder, names, ['k'])
-  const [first] = await packFiles(order, silent)
-  const before = statSync(first?.path ?? '').ino
-  const [again] = await packFiles(order, silent)
-  t.equal(statSync(again?.path ?? '').ino, before)
-  const [other] = await packFiles({ ...order, key: ['n'] }, silent)
-  t.not(statSync(other?.path ?? '').ino, before)
-  t.match(readdirSync(folder).sort(), ['a.parquet', 'b.parquet', 'packed'])
-  await t.rejects(packFiles({ ...order, dataset: 'else' }, silent), {
-    message: 'The target folder already exists and is not a pack of "else".',
-  })
-})
-
-await t.test('a type that Parquet would store as another is refused', async (t) => {
-  const folder = t.testdir({})
-  await writeParquet(folder, { 'a.parquet': 'SELECT 1::BIGINT AS id, 2 AS "2110"' })
-  const order = await orderOf(folder, ['a.parquet'], ['id'])
-  const columns = order.columns.map((column) =>
-    column.name === 'id'
-      ? { ...column, type: { kind: 'scalar', name: 'HUGEINT' } as const }
-      : column,
-  )
-  const failure = await packFiles({ ...order, columns }, silent).catch((cause: unknown) => cause)
-  t.ok(failure instanceof PackError)
-  t.match(failure, {
-    message: `Parquet can't hold every column without loss: "id" is HUGEINT, not DOUBLE.`,
-  })
-  t.same(readdirSync(folder), ['a.parquet'], 'nothing is left')
-})
-
-await t.test('every cell is compared: rows that differ from the sources are refused', async (t) => {
-  const folder = await sources(t)
-  const order = await orderOf(folder, names, ['k'])
-  const [first, ...others] = order.files
-  const fewer = { ...order, files: [{ ...first, rows: 3999 }, ...others] } as PackOrder
-  await t.rejects(packFiles(fewer, silent), /differ from those of the files; nothing was kept/)
-  t.same(readdirSync(folder).sort(), ['a.parquet', 'b.parquet'])
-})
-
-await t.test('a file that can not be read is named, not guessed', async (t) => {
-  const folder = await sources(t)
-  const order = await orderOf(folder, names, ['k'])
-  const path = join(folder, 'b.parquet')
-  const bytes = readFileSync(path)
-  writeFileSync(path, bytes.subarray(0, bytes.length - 8))
-  await t.rejects(packFiles(order, silent), { name: 'FileError', path, message: /^can't be read/ })
-  t.notOk(existsSync(order.target))
-  writeFileSync(path, Buffer.from(bytes).fill(7, 4, 2000))
-  await t.rejects(packFiles(order, silent), /Packing failed: .*`das dataset check --deep` finds/)
-})

@@ -150,7 +150,7 @@ await t.test('an export of no rows is whole', async (t) => {
   t.equal(await used(world, token), 0)
 })
 
-await t.test('each cursor, of a control line or a page, goes on with the next row', async (t) => {
+await t.test('each cursor, of a control line or a page, continues with the next row', async (t) => {
   const world = await start(t)
   const { token } = await world.subscribe(['notes:pro'])
   const { text } = await world.get('/v1/notes/export?select=id', token)
@@ -199,7 +199,7 @@ await t.test('what is wrong before the first page is an ordinary error', async (
   t.strictSame(rowsIn(demo.text), Array(3).fill(['{"id":"a1"}', '{"id":"a2"}']).flat())
 })
 
-await t.test('HEAD makes every check, reads nothing and costs nothing', async (t) => {
+await t.test('HEAD makes every check, reads no row and is free', async (t) => {
   const world = await start(t)
   const { token } = await world.subscribe(['notes:pro'])
   const head = await world.get('/v1/notes/export?format=csv', token, { method: 'HEAD' })
@@ -217,7 +217,7 @@ await t.test('HEAD makes every check, reads nothing and costs nothing', async (t
   t.equal(await used(world, token), 0)
 })
 
-await t.test('an export takes one request of the rate, however many its pages', async (t) => {
+await t.test('an export counts as one request, for any number of pages', async (t) => {
   const world = await start(t)
   const { token } = await world.subscribe(['notes:pro'])
   for (const left of ['4', '3', '2', '1', '0']) {
@@ -227,7 +227,7 @@ await t.test('an export takes one request of the rate, however many its pages', 
   isError(t, await world.get('/v1/notes/export', token), 'rate_limit_exceeded')
 })
 
-await t.test('a quota that ends midway is said, with the cursor that goes on', async (t) => {
+await t.test('an export that a quota ends reports it with the cursor to resume', async (t) => {
   const world = await start(t)
   const { token } = await world.subscribe(['notes:tiny'])
   const { status, text } = await world.get('/v1/notes/export?select=id', token)
@@ -330,7 +330,7 @@ await t.test('a token that is revoked midway ends the export with a line', async
 })
 
 await t.test(
-  'a new version midway changes nothing; it is served to the next',
+  'a new version during an export is served to the next one',
   filesOnly('replaces'),
   async (t) => {
     const world = await start(t)
@@ -369,29 +369,36 @@ await t.test(
   },
 )
 
-await t.test('a reader who is gone pays for no further page, and leaves room', async (t) => {
-  const world = await start(t)
-  const { token } = await world.subscribe(['wide:pro'])
-  const port = await listen(world)
-  const answers: IncomingMessage[] = []
-  for (let opened = 0; opened < 4; opened++) {
-    answers.push(await ask(port, '/v1/wide/export', token))
-  }
-  const fifth = await world.get('/v1/wide/export', token)
-  isError(t, fifth, 'service_unavailable', /^4 of your exports are open already\./)
-  t.equal(fifth.headers['retry-after'], '30')
-  const other = (await world.subscribe(['wide:pro'])).token
-  t.equal((await world.get('/v1/wide/export?id=eq.0', other)).status, 200, 'others have their own')
-  for (const answer of answers) {
-    answer.on('error', () => undefined)
-    answer.destroy()
-  }
-  const gone = () => world.log.filter((line) => line.includes('"status":499')).length
-  while (gone() < 4) await sleep(5)
-  const paid = Number(await used(world, token))
-  t.ok(paid > 0 && paid < 4 * wideRows, String(paid))
-  const again = await world.get('/v1/wide/export?id=eq.0&select=id', token)
-  t.match(controlIn(again.text), [{ complete: true, rows: 1 }])
-  t.equal(await used(world, token), paid + 1, 'not one page more')
-  t.equal(world.log.filter((line) => line.includes('"level":50')).length, 0)
-})
+await t.test(
+  'a client that disconnects pays for no further page and frees its place',
+  async (t) => {
+    const world = await start(t)
+    const { token } = await world.subscribe(['wide:pro'])
+    const port = await listen(world)
+    const answers: IncomingMessage[] = []
+    for (let opened = 0; opened < 4; opened++) {
+      answers.push(await ask(port, '/v1/wide/export', token))
+    }
+    const fifth = await world.get('/v1/wide/export', token)
+    isError(t, fifth, 'service_unavailable', /^4 of your exports are open already\./)
+    t.equal(fifth.headers['retry-after'], '30')
+    const other = (await world.subscribe(['wide:pro'])).token
+    t.equal(
+      (await world.get('/v1/wide/export?id=eq.0', other)).status,
+      200,
+      'others have their own',
+    )
+    for (const answer of answers) {
+      answer.on('error', () => undefined)
+      answer.destroy()
+    }
+    const gone = () => world.log.filter((line) => line.includes('"status":499')).length
+    while (gone() < 4) await sleep(5)
+    const paid = Number(await used(world, token))
+    t.ok(paid > 0 && paid < 4 * wideRows, String(paid))
+    const again = await world.get('/v1/wide/export?id=eq.0&select=id', token)
+    t.match(controlIn(again.text), [{ complete: true, rows: 1 }])
+    t.equal(await used(world, token), paid + 1, 'not one page more')
+    t.equal(world.log.filter((line) => line.includes('"level":50')).length, 0)
+  },
+)

@@ -1,7 +1,12 @@
 import { Agent } from 'node:http'
 import t from 'tap'
-import { ask, findDoors } from '../../../scripts/check-difference/doors.js'
-import { datasetsWith, names, select } from '../../../scripts/check-difference/names.js'
+import {
+  ask,
+  datasetsWith,
+  findDoors,
+  names,
+  select,
+} from '../../../scripts/scenarios/difference/doors.js'
 import { unlimited } from '../../../scripts/harness/fixture.js'
 import type { Reply } from '../../../scripts/harness/http.js'
 import { listen } from '../../support/answers.js'

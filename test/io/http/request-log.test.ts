@@ -38,7 +38,7 @@ const keysOfData = [
   'url',
 ]
 
-await t.test('the line of a request for data says who took what', async (t) => {
+await t.test('the log line of a data request has subscriber, dataset and rows', async (t) => {
   const world = await startThings(t)
   const { token, tokenId, subscriptionId } = await world.subscribe(['things:pro'])
   const who = { subscription: subscriptionId, tokenId, address: '127.0.0.1' }

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import t from 'tap'
 import { allJobs } from '../../../src/control/jobs.js'
 import type { Test } from 'tap'
-import { eventually } from '../../../scripts/harness/wait.js'
+import { eventually } from '../../../scripts/harness/fault.js'
 import { buildApp } from '../../../src/app.js'
 import { readConfig } from '../../../src/config.js'
 import { listLetters, queueLetter } from '../../../src/control/letters.js'
@@ -184,28 +184,28 @@ await t.test('a server that sends mail without a public address logs a warning',
   )
 })
 
-await t.test('every end of a letter is logged, with a level of its own', async (t) => {
+await t.test('every result of a letter is logged at a fitting level', async (t) => {
   const { parts, sell, server, clock } = await openPostOffice(t)
   const lines: (readonly [level: string, message: string])[] = []
   const say = (level: string) => (_facts: unknown, message: string) => {
     lines.push([level, message])
   }
   const logger = { info: say('info'), warn: say('warn'), error: say('error') }
-  const postman = new LetterSender({
+  const sender = new LetterSender({
     jobs: allJobs,
     ...parts,
     logger,
   })
-  t.teardown(() => postman.close())
+  t.teardown(() => sender.close())
   await sell()
   server.manners.current = busy
-  await Promise.all([postman.round(), postman.round()])
+  await Promise.all([sender.round(), sender.round()])
   clock.ms += minuteMs
   server.manners.current = { refuseLetter: { status: 554, text: 'no' } }
-  await postman.round()
+  await sender.round()
   await sell({ months: 2 })
   clock.ms += 70 * dayMs
-  await postman.round()
+  await sender.round()
   t.same(lines, [
     ['warn', 'letter not sent yet'],
     ['error', 'letter given up'],
@@ -226,19 +226,19 @@ await t.test('a fault ends a round, is logged, and the next round sends the lett
     if (isBroken) throw new Error('a bug')
     return parts.registry()
   }
-  const postman = new LetterSender({
+  const sender = new LetterSender({
     jobs: allJobs,
     ...parts,
     registry: registryOf,
     logger,
   })
-  t.teardown(() => postman.close())
+  t.teardown(() => sender.close())
   await sell()
-  await postman.round()
+  await sender.round()
   t.match(faults, [{ err: { message: 'a bug' } }])
   isBroken = false
   clock.ms += 2 * minuteMs
-  await postman.round()
+  await sender.round()
   t.equal(server.letters.length, 1)
 })
 
@@ -248,14 +248,14 @@ await t.test(
     const { parts, sell, server } = await openPostOffice(t)
     const ignore = () => undefined
     const logger = { info: ignore, warn: ignore, error: ignore }
-    const postman = new LetterSender({
+    const sender = new LetterSender({
       jobs: allJobs,
       ...parts,
       logger,
     })
-    t.teardown(() => postman.close())
-    postman.start()
-    await postman.round()
+    t.teardown(() => sender.close())
+    sender.start()
+    await sender.round()
     await sell()
     await eventually('the letter', { withinMs: 45_000 }, async () => server.letters[0])
   },
@@ -264,19 +264,19 @@ await t.test(
 await t.test('no letter is started after a stop', async (t) => {
   const { parts, sell, server, letters } = await openPostOffice(t)
   const ignore = () => undefined
-  const postman = new LetterSender({
+  const sender = new LetterSender({
     jobs: allJobs,
     ...parts,
     logger: { info: ignore, warn: ignore, error: ignore },
   })
   await sell()
   await sell()
-  postman.start()
-  await postman.close()
+  sender.start()
+  await sender.close()
   t.equal(server.letters.length, 1, 'the one under way is finished')
   t.equal((await letters()).filter(({ state }) => state === 'waiting').length, 1)
-  postman.start()
-  await postman.round()
+  sender.start()
+  await sender.round()
   t.equal(server.letters.length, 1)
 })
 

@@ -19,7 +19,7 @@ import { machine } from '../../support/machine.js'
 
 const busy = { refuseGreeting: { status: 421, text: 'busy' } }
 
-await t.test('a letter arrives once, in both shapes, and keeps nothing of the token', async (t) => {
+await t.test('a letter arrives once, as text and HTML, and its token is then erased', async (t) => {
   const { sell, deliver, server, letters } = await openPostOffice(t)
   const { token, subscriptionId } = await sell({ language: 'ru' })
   t.match(await deliver(), [{ kind: 'new-token', subscriptionId, end: { state: 'sent' } }])
@@ -89,7 +89,7 @@ await t.test('a letter is given up after three days, and its token erased', asyn
   t.ok(((await letters())[0]?.doneAt ?? 0) > end - 60 * minuteMs)
 })
 
-await t.test('a refused recipient is given up at once, and its token erased', async (t) => {
+await t.test('a refused recipient ends the attempts, and the token is erased', async (t) => {
   const { sell, deliver, server, letters } = await openPostOffice(t)
   await sell()
   server.manners.current = { refuseRecipient: { status: 550, text: 'no such user' } }
@@ -176,7 +176,7 @@ await t.test('a reminder is dropped when the subscription was extended or has en
   t.equal(server.letters.length, 3)
 })
 
-await t.test('two processes at once send each letter once', async (t) => {
+await t.test('two simultaneous processes send each letter once', async (t) => {
   const { parts, path, sell, server, letters } = await openPostOffice(t)
   const second = SqliteStore.open(path, machine)
   t.teardown(() => second.close())
@@ -260,7 +260,7 @@ await t.test(
   },
 )
 
-await t.test('a sent letter is saved in spite of a lock', async (t) => {
+await t.test('the result of a sent letter is saved after a lock ends', async (t) => {
   const { path, parts, store, sell, server, letters } = await openPostOffice(t)
   await sell()
   store.file.setBusyTimeout(1)

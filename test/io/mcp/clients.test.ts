@@ -15,7 +15,7 @@ await t.test('one conversation, the same through every client in Node', async (t
   }
 })
 
-await t.test('a client without a token is told so, and finds no OAuth', async (t) => {
+await t.test('a client without a token gets 401 and finds no OAuth metadata', async (t) => {
   const stage = await startStage(t, withoutSignIn)
   for (const party of [...nodeParties, ...signInParties]) {
     await t.test(party.name, (t) => comeWithoutToken(t, party, stage))

@@ -1,155 +1,115 @@
 import t from 'tap'
-import { command } from '../../../scripts/bench/bench-options.js'
 import { faultsIn } from '../../../scripts/bench/compare.js'
-import type { Contestant, Row } from '../../../scripts/bench/contestant.js'
-import { engineContestant, startEngine } from '../../../scripts/bench/engine.js'
-import { layoutOf, readFacts } from '../../../scripts/bench/facts.js'
-import { growthOf } from '../../../scripts/bench/load.js'
-import { walkQuestion, workloads } from '../../../scripts/bench/questions.js'
-import type { Question } from '../../../scripts/bench/questions.js'
-import { runWorkload } from '../../../scripts/bench/rounds.js'
-import { chooseFiles } from '../../../scripts/bench/statement.js'
-import { goalsOf } from '../../../scripts/bench/targets.js'
-import { runWalks } from '../../../scripts/bench/walk.js'
-import { Cleanup } from '../../../scripts/harness/cleanup.js'
-import { readOptions } from '../../../scripts/harness/options.js'
+import type { Contestant, Field } from '../../../scripts/bench/contestants.js'
+import { makeRows, readFacts } from '../../../scripts/bench/data.js'
+import { openEngine } from '../../../scripts/bench/engine.js'
+import { Measurement } from '../../../scripts/bench/measure.js'
+import type { Row } from '../../../scripts/bench/messages.js'
+import { cold, walkQuestion, workloads } from '../../../scripts/bench/questions.js'
+import { reportMarkdown } from '../../../scripts/bench/report.js'
+import { readOptions, someOf } from '../../../scripts/harness/options.js'
+import { Cleanup } from '../../../scripts/harness/script.js'
 
 const cleanup = new Cleanup()
 t.teardown(() => cleanup.closeAll())
-const layout = await layoutOf('yearly', 'data/financials')
-const facts = await readFacts({ folder: '', uid: null }, layout, { ...layout, name: 'packed' })
-const engine = engineContestant(await startEngine(layout, facts.columns, cleanup), 'yearly')
 const quiet = () => undefined
+const run = { cleanup, log: quiet, update: quiet, print: quiet }
+const folder = t.testdir({})
+const rows = 21_001
+await makeRows(rows, folder)
+const facts = await readFacts(folder)
+const engine = await openEngine(facts, cleanup)
 
-/** A contestant that changes the engine's rows. */
-function other(name: string, change: (rows: readonly Row[]) => readonly Row[]): Contestant {
-  const kind = name === 'das' ? 'das' : 'roapi'
+/** A contestant that changes the engine's rows; one of them walks by page numbers. */
+function other(
+  name: string,
+  kind: Contestant['kind'],
+  change: (rows: readonly Row[]) => readonly Row[] = (same) => same,
+): Contestant {
   return {
     name,
     kind,
-    dataset: 'yearly',
-    target: null,
-    ask: async (question, place) => {
-      const answer = await engine.ask(question, place)
-      return { ...answer, rows: change(answer.rows) }
+    isOrdered: kind !== 'roapi',
+    server: null,
+    ask: async (question) => {
+      const { ms, rows } = await engine(question)
+      return { ms, rows: change(rows), next: null }
     },
   }
 }
 
-const withoutNulls = (rows: readonly Row[]) =>
-  rows.map((row) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)))
+const withoutNulls = (found: readonly Row[]) =>
+  found.map((row) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)))
 
-// Guarantee: a contestant that answers anything else than the engine is found.
+await t.test('rows are made as many as are asked for, in seven files sorted by company', (t) => {
+  t.equal(facts.rows, rows)
+  t.same(facts.years, [2019, 2020, 2021, 2022, 2023, 2024, 2025])
+  t.equal(facts.columns.length, 131)
+  t.ok(facts.companies.length > 2000)
+  t.end()
+})
+
+// Guarantee: a contestant that answers anything else than the others is found.
 await t.test('every workload finds rows, and a wrong answer to it is reported', async (t) => {
   const contestants = [
-    engine,
-    other('same', withoutNulls),
-    other('das', (rows) => rows.with(0, { ...rows[0], year: 1 })),
-    other('short', (rows) => rows.slice(1)),
-    other('broken', () => {
+    other('bare DuckDB', 'engine'),
+    other('same', 'duckdb', withoutNulls),
+    other('das, packed', 'das', (found) => found.with(0, { ...found[0], year: 1 })),
+    other('short', 'roapi', (found) => found.slice(1)),
+    other('broken', 'postgres', () => {
       throw new Error('out of order')
     }),
   ]
-  for (const workload of workloads) {
-    const { rows, timed } = await runWorkload(workload, contestants, facts, 1, quiet)
-    t.ok(rows > 0, workload.name)
-    const faults = timed.map(({ contestant, fault }) => [contestant, fault !== null])
-    const right = { 'engine yearly': false, same: false }
-    const wrong = { das: true, short: true, broken: true }
-    t.same(Object.fromEntries(faults), { ...right, ...wrong }, workload.name)
-    t.match(timed.at(-1), { medianMs: null, fault: /out of order/ })
+  const field: Field = { contestants, das: null, facts: [], missing: [] }
+  const only = workloads.map(({ name }) => name)
+  const options = { only, rounds: 1, pages: 1, seconds: 1 }
+  const measured = await new Measurement(field, facts, options, run).all()
+  for (const name of only) {
+    const faults = measured.faults.filter((fault) => fault.includes(`, ${name}: `))
+    const who = faults.map((fault) => fault.slice(0, fault.indexOf(`, ${name}: `)))
+    t.same(who.sort(), ['broken', 'das, packed', 'short'], name)
+  }
+  t.same(
+    measured.lines.map(({ name, figures }) => [name, Object.keys(figures).length]),
+    only.map((name) => [name, 4]),
+  )
+  const report = reportMarkdown(facts, field, measured)
+  t.match(report, /\| W1 \| one company, 5 columns, ms \|/)
+  t.match(report, /\*\*wrong\*\*: das, packed, W1: not as bare DuckDB at \d+: /)
+})
+
+await t.test('every workload has rows to find', async (t) => {
+  for (const { name, questionOf } of [...workloads, cold]) {
+    t.ok((await engine(questionOf(facts, 3))).rows.length > 0, name)
   }
 })
 
-await t.test('a page in another order is a fault of ours, and not of a peer', (t) => {
-  const question: Question = { ...walkQuestion, year: 2024 }
+await t.test('a page in another order is wrong, unless it has none', (t) => {
   const [first, second] = [2, 3].map((inn) => ({ inn, year: 2024 }))
   if (!first || !second) throw new Error('no rows')
-  const given = [engine, other('das', (rows) => rows), other('peer', (rows) => rows)].map(
-    (contestant) => ({
-      contestant,
-      rows: contestant === engine ? [first, second] : [second, first],
-    }),
-  )
+  const question = { ...walkQuestion, year: 2024 }
+  const given = [
+    { contestant: other('engine', 'engine'), rows: [first, second] },
+    { contestant: other('duckdb', 'duckdb'), rows: [first, second] },
+    { contestant: other('das', 'das'), rows: [second, first] },
+    { contestant: other('roapi', 'roapi'), rows: [second, first] },
+  ]
   t.same([...faultsIn(question, false, given).keys()], ['das'])
   t.equal(faultsIn(question, true, given).size, 0, 'of a whole answer it is no fault at all')
-  t.end()
-})
-
-await t.test('a walk counts duplicated and missing rows', async (t) => {
-  const walkers = [engine, other('peer', (rows) => rows.with(0, rows[1] ?? {}))]
-  const [all, less] = await runWalks(walkers, facts, { pages: 5, peerPages: 5 }, quiet)
-  t.match(all, { pages: 2, rows: facts.rows, duplicated: 0, missing: 0 })
-  t.match(less, { pages: 2, rows: facts.rows, duplicated: 2, missing: 2 })
-})
-
-await t.test('files that can hold no row of a question are left out', (t) => {
-  const file = (path: string, min: string, max: string, year: number) => ({
-    path,
-    inn: { min, max },
-    year: { min: year, max: year },
-  })
-  const files = [
-    file('a', '01', '05', 2020),
-    file('b', '06', '09', 2020),
-    file('c', '01', '09', 2021),
+  const elsewhere = [
+    ...given,
+    { contestant: other('roapi', 'roapi'), rows: [{ year: 2023 }, first] },
   ]
-  const chosen = (question: Partial<Question>) =>
-    chooseFiles(files, { ...walkQuestion, ...question })
-  t.same(chosen({}), ['a', 'b', 'c'])
-  t.same(chosen({ inns: ['06'] }), ['b', 'c'])
-  t.same(chosen({ inns: ['05', '09'], year: 2020 }), ['a', 'b'])
-  t.same(chosen({ year: 2021 }), ['c'])
+  t.match(faultsIn(question, false, elsewhere).get('roapi'), /1 rows that do not meet the filters/)
   t.end()
 })
 
-await t.test('what was not measured is neither met nor missed', (t) => {
-  const nothing = { workloads: [], walks: [], loads: [], overhead: null, memory: null }
-  const layoutFacts = { files: 1, sizeBytes: 1 }
-  const goals = goalsOf({
-    ...nothing,
-    machine: { cpu: '', cores: 1, memoryBytes: 1, node: '', duckdb: '' },
-    data: { rows: 1, columns: 1, yearly: layoutFacts, packed: layoutFacts },
-    peers: {},
-    contestants: [],
-    startMs: 1500,
-    memoryLimitBytes: 1,
+await t.test('a part that there is not is refused', (t) => {
+  const table = { only: someOf('parts', ['W1', 'W2']) }
+  t.same(readOptions(table, []), { only: ['W1', 'W2'] })
+  t.same(readOptions(table, ['--only', 'W2']), { only: ['W2'] })
+  t.throws(() => readOptions(table, ['--only', 'W1,W9']), {
+    message: '--only must be of W1, W2, got "W1,W9"',
   })
-  t.same(
-    goals.filter(({ measured }) => measured !== null).map(({ name, isMet }) => [name, isMet]),
-    [['start', true]],
-  )
-  t.end()
-})
-
-await t.test('memory may not grow after the first minute at the limit', (t) => {
-  const load = { requests: 1, requestsPerSecond: 1, p50Ms: 1, p99Ms: 1, failed: 0, failure: null }
-  const grown = (...minuteBytes: number[]) =>
-    growthOf({ minutes: minuteBytes.length, load, minuteBytes, maxBytes: 0 }, 100)
-  t.equal(grown(50, 100, 120, 110), 1.1)
-  t.equal(grown(40, 50, 60), 1.5, 'where it never holds the limit, after the first minute')
-  t.equal(grown(50, 100), null, 'not watched for long enough')
-  t.equal(grown(), null)
-  t.end()
-})
-
-await t.test('options are read or refused', (t) => {
-  t.match(readOptions(command.options, []), {
-    companies: 100_000,
-    rounds: 30,
-    minutes: 0,
-    source: null,
-  })
-  t.match(readOptions(command.options, ['--only', 'W1,overhead', '--rounds', '2', '--das-only']), {
-    only: ['W1', 'overhead'],
-    rounds: 2,
-    dasOnly: true,
-  })
-  t.match(readOptions(command.options, ['--memory-limit', '1.5GB']), { memoryLimit: 1_500_000_000 })
-  t.equal(readOptions(command.options, ['--help']), null)
-  const wrong = [['--rounds', '0'], ['--only', 'W9'], ['--pages', '1e3'], ['--speed'], ['more']]
-  for (const argv of [...wrong, ['--memory-limit', '4']]) {
-    t.throws(() => readOptions(command.options, argv), { name: 'UsageError' }, argv.join(' '))
-  }
   t.end()
 })

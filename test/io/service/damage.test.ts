@@ -113,7 +113,7 @@ await t.test('a damaged file may be put right in place, with its old time', asyn
   t.same((await ask(world, token)).body.data, good.body.data)
 })
 
-await t.test('a damaged file is new content only once the owner says so', async (t) => {
+await t.test('a damaged file is accepted as new content only by the owner', async (t) => {
   for (const how of ['touch', 'force'] as const) {
     const at = await linked(t)
     const world = await start(t, at)

@@ -146,21 +146,24 @@ await t.test('a plan that counts years in another column than before starts agai
   t.match(body.detail, /start again without a cursor/)
 })
 
-await t.test('after its time a version is gone, and its cursors say so', async (t) => {
-  const world = await start(t)
-  const { token } = await world.subscribe(['things:pro'], { months: 12 })
-  const { body } = await world.get('/v1/things?limit=7', token)
-  const next = `/v1/things?limit=7&cursor=${body.next_cursor}`
-  await refresh(world, 1)
-  t.equal((await world.get(next, token)).status, 200)
-  world.clock.ms += dayMs
-  await world.app.reload()
-  const gone = await world.get(next, token)
-  t.equal(gone.status, 400)
-  t.match(gone.body, { error: 'bad_request', detail: /^The cursor is not valid .* start again/ })
-})
+await t.test(
+  'an expired version is removed, and its cursors are refused with the reason',
+  async (t) => {
+    const world = await start(t)
+    const { token } = await world.subscribe(['things:pro'], { months: 12 })
+    const { body } = await world.get('/v1/things?limit=7', token)
+    const next = `/v1/things?limit=7&cursor=${body.next_cursor}`
+    await refresh(world, 1)
+    t.equal((await world.get(next, token)).status, 200)
+    world.clock.ms += dayMs
+    await world.app.reload()
+    const gone = await world.get(next, token)
+    t.equal(gone.status, 400)
+    t.match(gone.body, { error: 'bad_request', detail: /^The cursor is not valid .* start again/ })
+  },
+)
 
-await t.test('what the registry says in words is said at once, to agents too', async (t) => {
+await t.test('changed texts of the registry are served immediately, also to agents', async (t) => {
   const world = await start(t)
   const { token } = await world.subscribe(['things:pro'])
   const describe = () => callTool(world, token, 'describe_resource', { resource: 'things' })
@@ -235,7 +238,7 @@ await t.test('readiness, the log and control.db say what is refused', async (t) 
   t.match(ends().slice(1), [/"level":30,.*"registry served again/], 'each end once')
 })
 
-await t.test('a reload reads at once what has become readable', async (t) => {
+await t.test('a reload reads files that have become readable', async (t) => {
   const at = openFolder(t)
   const world = await startWorld(t, { at, files: filesOf(0), registry: registryOf() })
   const reload = async (result: string) => {

@@ -16,6 +16,7 @@ import {
   waitingLifeMs,
 } from '../../../src/control/connections/remove-connections.js'
 import { SecretLookup, liveUntil } from '../../../src/control/connections/secret-lookup.js'
+import { sql } from '../../../src/control/store/sql.js'
 import type { ControlStore } from '../../../src/control/store/store.js'
 import { createSubscription } from '../../../src/control/subscriptions.js'
 import { hashToken } from '../../../src/control/tokens/token-format.js'
@@ -298,7 +299,7 @@ class Life {
   async #disconnect(agent: Agent | undefined): Promise<void> {
     const id = agent?.connectionId ?? ''
     const isKept =
-      (await this.#store.all('SELECT 1 FROM connections WHERE id = @id', { id })).length > 0
+      (await this.#store.all(sql`SELECT 1 FROM connections WHERE id = ${id}`)).length > 0
     if (!agent || !isKept) return
     await endConnection(this.#store, agent.connectionId, { reason: 'disconnected', now: this.#now })
     agent.isEnded = true
@@ -322,8 +323,7 @@ class Life {
     const revoked = this.#token
     for (const agent of this.#agents) {
       const [row] = await this.#store.all<{ tokenId: string }>(
-        'SELECT token_id AS tokenId FROM connections WHERE id = @id',
-        { id: agent.connectionId },
+        sql`SELECT token_id AS "tokenId" FROM connections WHERE id = ${agent.connectionId}`,
       )
       if (row?.tokenId === revoked) agent.isEnded = true
     }

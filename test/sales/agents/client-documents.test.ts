@@ -56,7 +56,7 @@ await t.test('the documents of ChatGPT and Claude Code are read', (t) => {
   t.end()
 })
 
-await t.test('a document that is not its own, or has a secret, is refused', (t) => {
+await t.test('a document with another client_id, or with a secret, is refused', (t) => {
   const { claudeCode } = clientDocuments
   const url = new URL(claudeCode.client_id)
   const refused = [
@@ -164,7 +164,7 @@ await t.test(
 )
 
 await t.test(
-  'documents are kept, four are fetched at once, and failures are not kept',
+  'documents are kept, failures are not, and a network fetches at most four at a time',
   async (t) => {
     let body = ''
     let isSlow = false

@@ -50,7 +50,7 @@ await t.test('a forged, changed or foreign id is unknown', (t) => {
   t.end()
 })
 
-await t.test('a registration with nothing to redirect to is refused', (t) => {
+await t.test('a registration without a redirect URI is refused', (t) => {
   const refused = [
     [undefined, 'invalid_redirect_uri'],
     [[], 'invalid_redirect_uri'],

@@ -7,7 +7,7 @@ const token = `das_live_${'Ab3'.repeat(16)}x`
 const key = randomBytes(32)
 
 // What lies in the outbox is worth nothing without the key, and nothing as another token.
-await t.test('only its own key opens a token, under its own id', (t) => {
+await t.test('a sealed token is opened only with its key and its id', (t) => {
   const sealed = sealSecret(machineRandom, key, 'tok_a', token)
   t.equal(openSecret(key, 'tok_a', sealed), token)
   t.equal(openSecret(randomBytes(32), 'tok_a', sealed), undefined)

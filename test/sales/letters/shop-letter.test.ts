@@ -2,7 +2,8 @@ import t from 'tap'
 import { endAttempt, listLetters, takeLetter } from '../../../src/control/letters.js'
 import { renderText } from '../../../src/sales/letters/render.js'
 import { writeLetter } from '../../../src/sales/letters/write-letter.js'
-import { requestCode } from '../../../src/sales/codes/codes.js'
+import { requestCode } from '../../../src/sales/codes.js'
+import { sql } from '../../../src/control/store/sql.js'
 import { noon, openStore } from '../../control/fixtures/store.js'
 
 const order = {
@@ -94,6 +95,6 @@ await t.test('a sent code is not in the audit trail, and its letter keeps no cod
   if (letter === undefined) throw new Error('no letter waits')
   await endAttempt(store, letter, { state: 'sent', now: noon })
   t.match(await listLetters(store, ['sent']), [{ kind: 'code', sealedSecret: null }])
-  t.same(await store.all('SELECT * FROM audit'), [])
+  t.same(await store.all(sql`SELECT * FROM audit`), [])
   t.end()
 })

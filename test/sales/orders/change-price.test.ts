@@ -41,21 +41,24 @@ await t.test('an upgrade costs at least the difference of one month', (t) => {
   t.end()
 })
 
-await t.test('plans that are not dearer cost nothing, and the price never falls with time', (t) => {
-  t.equal(priceFor(addMonths(now, 5), { before: 3900, after: 990 }), 0)
-  t.equal(priceFor(addMonths(now, 5), { before: 990, after: 990 }), 0)
-  let last = 0
-  for (let days = 0; days <= 900; days += 1) {
-    const price = priceFor(now + days * dayMs)
-    if (price < last) t.fail(`day ${days} costs ${price}, the day before ${last}`)
-    last = price
-  }
-  t.equal(priceFor(addMonths(now, 120), { before: 0, after: 10_000_000 }), 1_000_000_000)
-  t.end()
-})
+await t.test(
+  'plans that are not more expensive are free, and a longer time never costs less',
+  (t) => {
+    t.equal(priceFor(addMonths(now, 5), { before: 3900, after: 990 }), 0)
+    t.equal(priceFor(addMonths(now, 5), { before: 990, after: 990 }), 0)
+    let last = 0
+    for (let days = 0; days <= 900; days += 1) {
+      const price = priceFor(now + days * dayMs)
+      if (price < last) t.fail(`day ${days} costs ${price}, the day before ${last}`)
+      last = price
+    }
+    t.equal(priceFor(addMonths(now, 120), { before: 0, after: 10_000_000 }), 1_000_000_000)
+    t.end()
+  },
+)
 
 // Each dataset has a quota of its own: a price that went to and fro would read all of them for one.
-await t.test('a cheaper plan pays nothing of a dearer one of another dataset', (t) => {
+await t.test('a cheaper plan does not pay for a more expensive one of another dataset', (t) => {
   const before = new Map([
     ['things', 3900],
     ['parts', 0],

@@ -38,15 +38,15 @@ const files = [
   'mcp/mcp-routes',
   'mcp/query-answer',
   'mcp/tools',
-  'portal/account/connections',
-  'portal/account/orders',
-  'portal/account/reissue',
-  'portal/shop/lost-token',
-  'portal/shop/order',
+  'sales/account-connections',
+  'sales/account-orders',
+  'sales/account-reissue',
+  'sales/orders/limits',
+  'sales/orders/routes/lost-token',
+  'sales/orders/routes/order',
   'service',
   'service/empty-answer',
   'service/summary-access',
-  'shop/limits',
 ]
 
 /** Files of the same folders that do not run again; a file that reads no records is not named. */

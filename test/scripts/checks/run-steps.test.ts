@@ -8,7 +8,7 @@ import { partOf } from '../../../scripts/checks/part-of.js'
 import { runSteps } from '../../../scripts/checks/run-steps.js'
 import { chooseSteps } from '../../../scripts/checks/steps-command.js'
 import type { Step, StepList } from '../../../scripts/checks/step.js'
-import { Cleanup } from '../../../scripts/harness/cleanup.js'
+import { Cleanup } from '../../../scripts/harness/script.js'
 
 /** Runs steps, two side by side, in a folder of the test. */
 async function runIn(t: Test, steps: readonly Omit<Step, 'seconds'>[]) {

@@ -111,12 +111,11 @@ await t.test('a history column without a known newest value is refused', (t) => 
             },
           },
         ],
-        dropped: null,
-        search: [],
       },
       {
         columns: [history],
         key: [],
+        lookUps: [],
         history,
         partitions: { columns: [], ofFiles: [], problems: [] },
       },

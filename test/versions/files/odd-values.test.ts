@@ -4,6 +4,7 @@ import t from 'tap'
 import type { FileError } from '../../../src/versions/opener.js'
 import { openFiles } from '../../engine/fixtures/open-file.js'
 import { bring, forms } from '../../support/brought-files.js'
+import type { Outcome } from '../../support/brought-files.js'
 import { writeParquet } from '../../support/parquet.js'
 
 // Guarantee: what the engine would read otherwise than the file says is read rightly, or refused
@@ -105,24 +106,39 @@ const earlyValues = {
   "MAP {'a': DATE '1900-01-01'}": false,
 } as const
 
+/** The columns that the warning of old calendars names. */
+function oldColumns({ warnings }: Outcome): readonly string[] {
+  const found = warnings.map((each) => / in (.+), written in the calendar of Spark/.exec(each))
+  return found.flatMap((match) => match?.[1]?.match(/(?<=")\w+(?=")/g) ?? [])
+}
+
 await t.test('early days in the calendar of old writers are warned of', async (t) => {
-  const [old = ''] = Object.keys(writers)
-  const cases = [
-    ...Object.entries(writers).map(([notes, is]) => [notes, "DATE '1500-01-01'", is] as const),
-    ...Object.entries(earlyValues).map(([value, is]) => [old, value, is] as const),
-  ]
-  for (const [notes, value, isWarned] of cases) {
-    const others = `CASE WHEN i = 777 THEN ${value} END`
-    const files = { 'data/a.parquet': `SELECT i AS id, ${others} AS d FROM range(900) t(i)` }
+  for (const [notes, isWarned] of Object.entries(writers)) {
+    const early = "CASE WHEN i = 777 THEN DATE '1500-01-01' END"
+    const files = { 'data/a.parquet': `SELECT i AS id, ${early} AS d FROM range(900) t(i)` }
     const writing = `, KV_METADATA ${notes}`
-    const { reason, warnings, check } = await bring(t, { files, writing, lines: '    key: id' })
-    t.equal(reason, null)
-    t.equal(
-      warnings.some((each) => each.includes('in "d", written in the calendar of Spark')),
-      isWarned,
-      `${notes} ${value}`,
-    )
-    t.equal(check.includes('served as other days'), isWarned)
+    const outcome = await bring(t, { files, writing, lines: '    key: id' })
+    t.equal(outcome.reason, null)
+    t.same(oldColumns(outcome), isWarned ? ['d'] : [], notes)
+    t.equal(outcome.check.includes('served as other days'), isWarned)
+  }
+})
+
+await t.test('early days are found in every type, and in what is nested', async (t) => {
+  const [old = ''] = Object.keys(writers)
+  const all = Object.entries(earlyValues)
+  const isNested = ([value]: readonly [string, boolean]) => /^(\[|\{|MAP)/.test(value)
+  // A warning names few columns.
+  for (const values of [all.filter((each) => !isNested(each)), all.filter(isNested)]) {
+    const columns = values.map(([value], at) => `CASE WHEN i = 777 THEN ${value} END AS d${at}`)
+    const files = { 'data/a.parquet': `SELECT i AS id, ${columns.join(', ')} FROM range(900) t(i)` }
+    const writing = `, KV_METADATA ${old}`
+    const outcome = await bring(t, { files, writing, lines: '    key: id' })
+    t.equal(outcome.reason, null)
+    t.match(outcome.check, 'served as other days')
+    for (const [at, [value, isWarned]] of values.entries()) {
+      t.equal(oldColumns(outcome).includes(`d${at}`), isWarned, value)
+    }
   }
 })
 

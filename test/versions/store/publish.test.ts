@@ -267,9 +267,6 @@ await t.test('a file is copied completely if the file system refuses a link', as
     isCurrent: true,
     files: read,
     boundsOf: [],
-    origins: null,
-    dropped: null,
-    search: [],
   })
   const written = statSync(copy).mtimeMs
   await publishFiles(versionsFolder, 'things', sources, {

@@ -1,4 +1,4 @@
-import { literal } from '../sql.js'
+import { literal } from '../../sql/quote.js'
 
 /**
  * SQL for the text of a JSON column as JSON. Digits stay as they are stored. Text that only

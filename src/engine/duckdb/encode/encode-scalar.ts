@@ -1,17 +1,8 @@
 import type { ScalarName } from '../../../columns/data-type.js'
+import type { EncodedSql } from '../../sql/dialect.js'
+import { textOf } from '../../sql/encode.js'
+import { signedYear } from '../../sql/values.js'
 import { storedJson, variantJson } from './encode-json.js'
-
-/** SQL for a value's text (null if null is served), and how the text becomes JSON. */
-export interface EncodedSql {
-  readonly sql: string
-  /** `json`: it is JSON; `plain`: it only needs quotes; `text`: it also needs escapes. */
-  readonly form: 'json' | 'plain' | 'text'
-}
-
-/** SQL for DuckDB's text of a value. */
-export function textOf(sql: string): string {
-  return `CAST(${sql} AS VARCHAR)`
-}
 
 /** DuckDB's name for TIMETZ. Files store it in UTC, and Parquet has a type for that. */
 export const zonedTime = 'TIME WITH TIME ZONE'
@@ -103,11 +94,23 @@ function timestampText(x: string): string {
  */
 function yearText(x: string, years: string, usual: string, rest: string): string {
   const year = `date_part(['year'], ${x}).year`
-  return `CASE WHEN ${x} BETWEEN ${years} THEN ${usual} ELSE ${signedYear(year)} || ${rest} END`
+  const signed = `${signedYear(year, padded)} || ${rest}`
+  return `CASE WHEN ${x} BETWEEN ${years} THEN ${usual} ELSE ${signed} END`
 }
 
-/** SQL for the text of a year in at least four digits, with a sign if it is beyond 0–9999. */
-export function signedYear(year: string): string {
-  const sign = `CASE WHEN ${year} < 0 THEN '-' WHEN ${year} > 9999 THEN '+' ELSE '' END`
-  return `${sign} || format('{:04d}', abs(${year}))`
+/** SQL for a whole number of at least this many digits. */
+export function padded(number: string, digits: number): string {
+  return `format('{:0${digits}d}', ${number})`
+}
+
+const dayNs = 86_400_000_000_000n
+
+/** SQL for the calendar day in UTC of a timestamp. */
+export function dayOf(name: ScalarName | null, value: string): string {
+  if (name === 'TIMESTAMPTZ') return `CAST(make_timestamp(epoch_us(${value})) AS DATE)`
+  if (name !== 'TIMESTAMP_NS') return `CAST(CAST(${value} AS TIMESTAMP) AS DATE)`
+  // A cast would round the last nanoseconds before 1970 up to the next day.
+  const ns = `epoch_ns(${value})`
+  const days = `(${ns} // ${dayNs} - CASE WHEN ${ns} % ${dayNs} < 0 THEN 1 ELSE 0 END)`
+  return `(DATE '1970-01-01' + CAST(${days} AS INTEGER))`
 }

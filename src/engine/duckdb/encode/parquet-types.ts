@@ -1,7 +1,8 @@
 import { typeText } from '../../../columns/data-type.js'
 import type { DataType, ScalarName } from '../../../columns/data-type.js'
+import { servedText } from '../../sql/encode.js'
+import { duckdb } from '../dialect.js'
 import { zonedTime } from './encode-scalar.js'
-import { encodeValue } from './encode.js'
 
 const text: DataType = { kind: 'scalar', name: 'VARCHAR' }
 const json: DataType = { kind: 'scalar', name: 'JSON' }
@@ -38,7 +39,7 @@ export function parquetType(type: DataType): DataType {
 export function parquetValue(type: DataType, sql: string): string {
   const form = typeText(parquetType(type))
   if (form === typeText(type)) return sql
-  return `CAST(${holdsVariant(type) ? encodeValue(type, sql, 0).sql : sql} AS ${form})`
+  return `CAST(${holdsVariant(type) ? servedText(duckdb, type, sql) : sql} AS ${form})`
 }
 
 function nearestType(type: DataType): DataType {

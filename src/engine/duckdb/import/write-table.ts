@@ -8,7 +8,7 @@ import { withPlainPaths } from '../plain-paths.js'
 import { fileOptions } from '../read/page-file.js'
 import { runnerOn } from '../run-statement.js'
 import { inSandbox } from '../sandbox.js'
-import { identifier, literal } from '../sql.js'
+import { identifier, literal } from '../../sql/quote.js'
 
 /** The default of DuckDB; it needs a buffer of twice the longest record. */
 const recordBytesMin = 2_000_000

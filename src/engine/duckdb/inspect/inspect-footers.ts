@@ -1,9 +1,4 @@
-import type { Column } from '../../../columns/column.js'
-import { typeText } from '../../../columns/data-type.js'
-import type { FileFooter } from '../../../versions/inspector.js'
 import type { Version } from '../../../versions/version.js'
-import { bindText } from '../bind.js'
-import { hasBounds } from '../open/read-bounds.js'
 import { bindPaths } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 import { isRoundedText } from './rounded.js'
@@ -17,8 +12,8 @@ export interface FooterColumn {
 }
 
 interface Footers {
-  /** In the order of the version's files. */
-  readonly files: readonly FileFooter[]
+  /** Of all files. */
+  readonly rowGroups: number
   /** Columns by their names in the files. */
   readonly columns: ReadonlyMap<string, FooterColumn>
 }
@@ -28,60 +23,22 @@ const batchFilesMax = 200
 
 /** Reads only footers, not values. */
 export async function readFooters(version: Version, run: RunStatement): Promise<Footers> {
-  const files: FileFooter[] = []
+  let rowGroups = 0
   const columns = new Map<string, FooterColumn>()
   for (let from = 0; from < version.files.length; from += batchFilesMax) {
     const paths = version.files.slice(from, from + batchFilesMax).map(({ path }) => path)
-    files.push(...(await readLayouts(version.key[0], paths, run)))
+    rowGroups += await rowGroupsOf(paths, run)
     await addColumns(columns, version, paths, run)
   }
-  return { files, columns }
+  return { rowGroups, columns }
 }
 
-/** Reads the row groups of each file, and their order in the first key column. */
-async function readLayouts(
-  key: Column | undefined,
-  paths: readonly string[],
-  run: RunStatement,
-): Promise<readonly FileFooter[]> {
-  const [files = [], groups = [], unsorted = [], silent = []] = await run({
-    sql: `SELECT file_name, count(DISTINCT row_group_id),
-        count(CASE WHEN least < before THEN 1 END), count(CASE WHEN is_silent THEN 1 END)
-      FROM (SELECT file_name, row_group_id, least, is_silent,
-          lag(most IGNORE NULLS)
-            OVER (PARTITION BY file_name, is_key ORDER BY row_group_id) AS before
-        FROM (SELECT file_name, row_group_id, path_in_schema = $2 AS is_key,
-            ${ends(key)}
-          FROM parquet_metadata($1) WHERE column_id = 0 OR path_in_schema = $2))
-      GROUP BY file_name`,
-    values: [bindPaths(paths), bindText(key && hasBounds(key) ? key.source : '')],
+async function rowGroupsOf(paths: readonly string[], run: RunStatement): Promise<number> {
+  const [[groups] = []] = await run({
+    sql: 'SELECT count(*) FROM parquet_metadata($1) WHERE column_id = 0',
+    values: [bindPaths(paths)],
   })
-  const found = new Map(
-    files.map((file, index) => [
-      String(file),
-      {
-        rowGroups: Number(groups[index]),
-        unsortedRowGroups: Number(unsorted[index]),
-        silentRowGroups: Number(silent[index]),
-      },
-    ]),
-  )
-  const none: FileFooter = { rowGroups: 0, unsortedRowGroups: 0, silentRowGroups: 0 }
-  return paths.map((path) => found.get(path) ?? none)
-}
-
-/**
- * The smallest and largest value of the first key column in a row group; NULL for other columns.
- */
-function ends(key: Column | undefined): string {
-  if (!key || !hasBounds(key)) {
-    return 'NULL::INTEGER AS least, NULL::INTEGER AS most, false AS is_silent'
-  }
-  const end = (name: string) =>
-    `CASE WHEN path_in_schema = $2 THEN TRY_CAST(${name} AS ${typeText(key.type)}) END`
-  return `${end('stats_min_value')} AS least, ${end('stats_max_value')} AS most,
-    path_in_schema = $2 AND stats_min_value IS NULL
-      AND coalesce(stats_null_count < num_values, true) AS is_silent`
+  return Number(groups)
 }
 
 async function addColumns(

@@ -1,7 +1,8 @@
 import type { InspectedKey } from '../../../versions/inspector.js'
 import type { Version } from '../../../versions/version.js'
 import { chooseFiles } from '../choice.js'
-import { servedText } from '../encode/encode.js'
+import { servedText } from '../../sql/encode.js'
+import { duckdb } from '../dialect.js'
 import { selectRows } from '../read/compile.js'
 import { SqlParameters } from '../read/condition.js'
 import { planCount } from '../read/pieces.js'
@@ -28,7 +29,7 @@ export async function countKeys(version: Version, run: RunStatement): Promise<In
   )
   const none = { sharingRows: 0, betweenFilesRows: 0, example: null, emptyRows: key.map(() => 0) }
   if (scans.length === 0) return none
-  const texts = key.map(({ type }, index) => servedText(type, `c${index}`)).join(', ')
+  const texts = key.map(({ type }, index) => servedText(duckdb, type, `c${index}`)).join(', ')
   const isTwin = `rows > 1 AND ${names.map((name) => `${name} IS NOT NULL`).join(' AND ')}`
   // If several keys have as many rows, the last one in text order, so that every call agrees.
   const sql = `SELECT coalesce(sum(CASE WHEN ${isTwin} THEN rows END), 0),

@@ -13,7 +13,7 @@ import { chooseFiles } from '../choice.js'
 import { readFailure } from '../duckdb-failure.js'
 import { foldersOf } from '../paths.js'
 import { compileCount } from '../read/compile.js'
-import { mayBeInfinite } from '../read/condition.js'
+import { duckdb } from '../dialect.js'
 import { planCount } from '../read/pieces.js'
 import type { RunStatement } from '../run-statement.js'
 import { withTempFolder } from '../sandbox.js'
@@ -77,12 +77,12 @@ async function inspect(
   report: (done: number) => void,
 ): Promise<Inspection> {
   const { version } = order
-  const { files: footers, columns } = await readFooters(version, run)
+  const { rowGroups, columns } = await readFooters(version, run)
   const { scanned, damages } = await scanColumns(version, columnsToScan(order), run, report)
   const keys = await inspectKeys(order, damages, run)
   const isSound = damages.length === 0 && keys.damages.length === 0
   return {
-    footers,
+    rowGroups,
     columns: version.columns.map(({ source }) =>
       inspectedColumn(columns.get(source), scanned.get(source)),
     ),
@@ -94,7 +94,7 @@ async function inspect(
 
 function columnsToScan({ version, deep }: InspectOrder): Version['columns'] {
   if (deep) return version.columns
-  const floating = version.columns.filter(mayBeInfinite)
+  const floating = version.columns.filter(duckdb.mayBeInfinite)
   return version.rows * floating.length <= cheapCellsMax ? floating : []
 }
 

@@ -1,7 +1,8 @@
 import type { Column } from '../../../columns/column.js'
-import { servedText } from '../encode/encode.js'
+import { servedText } from '../../sql/encode.js'
+import { duckdb } from '../dialect.js'
 import { compileRows } from '../read/compile.js'
-import { SqlParameters, mayBeInfinite } from '../read/condition.js'
+import { SqlParameters } from '../read/condition.js'
 import type { Piece } from '../read/pieces.js'
 import { textOrNull } from '../run-statement.js'
 import type { Statement } from '../run-statement.js'
@@ -36,15 +37,17 @@ export function compileScan({ files, columns }: ScanJob, range: Piece['range']):
     const { type } = column
     const rounded = isRounded(type, name)
     const [min, max] = isOrdered(column) ? [`min(${name})`, `max(${name})`] : ['NULL', 'NULL']
-    const value = (sql: string) => (sql === 'NULL' ? sql : servedText(type, sql))
+    const value = (sql: string) => (sql === 'NULL' ? sql : servedText(duckdb, type, sql))
     return [
       `bit_xor(hash(${name}))`,
       `count(${name})`,
       value(min),
       value(max),
-      mayBeInfinite(column) ? countWhere(`NOT isfinite(${name})`) : '0',
+      duckdb.mayBeInfinite(column) ? countWhere(`NOT isfinite(${name})`) : '0',
       rounded === 'false' ? '0' : countWhere(rounded),
-      rounded === 'false' ? 'NULL' : servedText(type, `max(CASE WHEN ${rounded} THEN ${name} END)`),
+      rounded === 'false'
+        ? 'NULL'
+        : servedText(duckdb, type, `max(CASE WHEN ${rounded} THEN ${name} END)`),
     ]
   })
   const rows = compileRows([{ files, range }], [], named, parameters)

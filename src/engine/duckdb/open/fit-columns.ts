@@ -1,7 +1,8 @@
 import { typeText, withTypes } from '../../../columns/data-type.js'
 import type { DataType } from '../../../columns/data-type.js'
 import type { ColumnFit, FileColumn, FitQuestion } from '../../../versions/opener.js'
-import { servedText } from '../encode/encode.js'
+import { servedText } from '../../sql/encode.js'
+import { duckdb } from '../dialect.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import { textOrNull } from '../run-statement.js'
 import type { RunStatement } from '../run-statement.js'
@@ -46,13 +47,13 @@ async function fitColumn(
 ): Promise<ReadonlyMap<number, ColumnFit>> {
   const stored = withTypes(type)
   const value = columnSql(name, marks)
-  const text = servedText(stored, value)
+  const text = servedText(duckdb, stored, value)
   const wanted = target ?? stored
   const cast = castSql(value, stored, wanted)
   const back = `TRY_CAST(TRY_CAST(${value} AS ${typeText(wanted)}) AS ${typeText(stored)})`
   const isMisfit = target ? `(${text}) IS NOT NULL AND ${back} IS DISTINCT FROM ${value}` : 'false'
   const hasEnds = wantsBounds && hasBounds({ type: wanted })
-  const end = (sql: string) => (hasEnds ? servedText(wanted, sql) : 'NULL')
+  const end = (sql: string) => (hasEnds ? servedText(duckdb, wanted, sql) : 'NULL')
   const [indexes = [], counts = [], rows = [], values = [], least = [], most = []] = await run({
     sql: `SELECT f, count(text), min(CASE WHEN bad THEN r END),
         arg_min(text, CASE WHEN bad THEN r END),

@@ -4,7 +4,7 @@ import type { ColumnMark, FileColumn } from '../../../versions/opener.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import { textOrNull } from '../run-statement.js'
 import type { RunStatement } from '../run-statement.js'
-import { identifier } from '../sql.js'
+import { identifier } from '../../sql/quote.js'
 import { int96 } from './schema-tree.js'
 
 /** What the writer of a file is known to have done otherwise than the format says today. */

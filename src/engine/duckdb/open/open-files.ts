@@ -13,13 +13,14 @@ import type {
 import { abortAfter, machineClock } from '../../../clock.js'
 import { bindBigint } from '../bind.js'
 import { readFailure } from '../duckdb-failure.js'
-import { encodeRow } from '../encode/encode.js'
+import { encodeRow } from '../../sql/encode.js'
+import { duckdb } from '../dialect.js'
 import { bindPaths, boundFilesSql, foldersOf } from '../paths.js'
 import type { PlainPaths } from '../plain-paths.js'
 import { runnerOn } from '../run-statement.js'
 import type { RunStatement } from '../run-statement.js'
 import { inSandbox, withTempFolder } from '../sandbox.js'
-import { identifier } from '../sql.js'
+import { identifier } from '../../sql/quote.js'
 import { fitColumns } from './fit-columns.js'
 import { groupFiles } from './parquet-schemas.js'
 import type { FileGroup } from './parquet-schemas.js'
@@ -148,6 +149,7 @@ async function openTogether(
 /** Reads and encodes a few rows of every column of each file, like a served page. */
 async function probe(run: RunStatement, { files, columns }: FileGroup): Promise<void> {
   const row = encodeRow(
+    duckdb,
     columns.map(({ name, type }) => ({
       column: plainColumn(name, withTypes(type)),
       sql: identifier(name),

@@ -2,7 +2,8 @@ import { columnRules } from '../../../columns/column-types.js'
 import { typeText } from '../../../columns/data-type.js'
 import type { FileColumn, TextBounds } from '../../../versions/opener.js'
 import { bindText } from '../bind.js'
-import { servedText } from '../encode/encode.js'
+import { servedText } from '../../sql/encode.js'
+import { duckdb } from '../dialect.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 import { columnSql } from '../sql.js'
@@ -41,7 +42,7 @@ async function footerBounds(
   paths: readonly string[],
   { name, type }: FileColumn,
 ): Promise<ReadonlyMap<string, TextBounds | null>> {
-  const [least, most] = [servedText(type, 'least'), servedText(type, 'most')]
+  const [least, most] = [servedText(duckdb, type, 'least'), servedText(duckdb, type, 'most')]
   const [files = [], min = [], max = []] = await run({
     sql: `SELECT file_name, ${least}, ${most}
      FROM (SELECT file_name,
@@ -70,10 +71,10 @@ async function scanBounds(
   { name, type, marks }: FileColumn,
 ): Promise<readonly (readonly [path: string, bounds: TextBounds])[]> {
   const column = columnSql(name, marks)
-  const ends = [`min(${column})`, `max(${column})`].map((end) => servedText(type, end))
+  const ends = [`min(${column})`, `max(${column})`].map((end) => servedText(duckdb, type, end))
   const [files = [], min = [], max = []] = await run({
     sql: `SELECT file_index, ${ends.join(', ')} FROM ${boundFilesSql('$1')}
-     WHERE ${servedText(type, column)} IS NOT NULL GROUP BY file_index`,
+     WHERE ${servedText(duckdb, type, column)} IS NOT NULL GROUP BY file_index`,
     values: [bindPaths(paths)],
   })
   return files.map((file, index) => [

@@ -6,12 +6,13 @@ import type { DataFile, Version } from '../../../versions/version.js'
 import { abortAfter, machineClock } from '../../../clock.js'
 import { bindBigint } from '../bind.js'
 import { readFailure } from '../duckdb-failure.js'
-import { servedText } from '../encode/encode.js'
+import { servedText } from '../../sql/encode.js'
+import { duckdb } from '../dialect.js'
 import { bindPaths, boundFilesSql, foldersOf } from '../paths.js'
 import { runnerOn, textOrNull } from '../run-statement.js'
 import type { RunStatement } from '../run-statement.js'
 import { inSandbox, withTempFolder } from '../sandbox.js'
-import { identifier } from '../sql.js'
+import { identifier } from '../../sql/quote.js'
 
 const rowsMax = 200_000
 const filesMax = 40
@@ -81,7 +82,7 @@ async function sampledColumn(
   column: Column,
   cell: string,
 ): Promise<SampledColumn> {
-  const ends = [`min(${cell})`, `max(${cell})`].map((end) => servedText(column.type, end))
+  const ends = [`min(${cell})`, `max(${cell})`].map((end) => servedText(duckdb, column.type, end))
   const found = await run({
     sql: `SELECT count(${cell}), count(DISTINCT ${cell}), ${ends.join(', ')} FROM sample`,
   })
@@ -111,7 +112,7 @@ async function exampleRow(
   columns: readonly Column[],
   cells: readonly string[],
 ): Promise<readonly (string | null)[]> {
-  const texts = columns.map(({ type }, index) => servedText(type, cells[index] ?? ''))
+  const texts = columns.map(({ type }, index) => servedText(duckdb, type, cells[index] ?? ''))
   const found = await run({
     sql: `SELECT ${texts.join(', ')} FROM sample WHERE ${cells[0]} IS NOT NULL ORDER BY rowid
      LIMIT 1 OFFSET (SELECT count(${cells[0]}) // 2 FROM sample)`,

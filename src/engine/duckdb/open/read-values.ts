@@ -4,10 +4,11 @@ import { FileError } from '../../../versions/opener.js'
 import type { FileColumn } from '../../../versions/opener.js'
 import { bindBigint } from '../bind.js'
 import { isFatal, readFailure } from '../duckdb-failure.js'
-import { servedText } from '../encode/encode.js'
+import { servedText } from '../../sql/encode.js'
+import { duckdb } from '../dialect.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
-import { identifier } from '../sql.js'
+import { identifier } from '../../sql/quote.js'
 import type { FileGroup } from './parquet-schemas.js'
 import { unreadableReason } from './unreadable.js'
 
@@ -114,7 +115,7 @@ async function readSlice(
   const counts = columns.map(({ name, type }) => {
     const value = identifier(name)
     // DuckDB decodes a value only for a result that depends on it.
-    const text = typeText(type) === 'VARCHAR' ? value : servedText(withTypes(type), value)
+    const text = typeText(type) === 'VARCHAR' ? value : servedText(duckdb, withTypes(type), value)
     return `sum(strlen(${text}))`
   })
   const where = rows ? ' WHERE file_row_number >= $2 AND file_row_number < $3' : ''

@@ -1,15 +1,15 @@
 import { dirname } from 'node:path'
 import { FileError } from '../../../versions/opener.js'
-import { PackError } from '../../../versions/packing/packer.js'
-import type { PackOrder } from '../../../versions/packing/packer.js'
+import { PackError } from '../../../versions/forms/forms-order.js'
+import type { FormsOrder } from '../../../versions/forms/forms-order.js'
 import { readFailure } from '../duckdb-failure.js'
 
 /** Why packing failed, for the owner; a bug of ours is returned unchanged. */
-export function packFailure(cause: unknown, { dataset, files, target }: PackOrder): unknown {
+export function packFailure(cause: unknown, { dataset, files, folder }: FormsOrder): unknown {
   if (cause instanceof PackError || cause instanceof FileError) return cause
   const { type, text } = readFailure(cause)
   if (isDiskFull(cause, text)) {
-    return new PackError('The disk is full. Free some space, or pack to another disk.', cause)
+    return new PackError('The disk is full. Free some space.', cause)
   }
   if (type === null) return systemFailure(cause)
   if (type === 'Out of Memory') {
@@ -17,7 +17,7 @@ export function packFailure(cause: unknown, { dataset, files, target }: PackOrde
     return new PackError(`Packing needs more memory. Give it more: \`${command}\`.`, cause)
   }
   const source = files.find(({ path }) => text.includes(path))
-  const [words = ''] = text.replaceAll(`${dirname(target)}/`, '').split('\n')
+  const [words = ''] = text.replaceAll(`${dirname(folder)}/`, '').split('\n')
   if (!source) {
     // DuckDB does not name the file that has damaged pages.
     const advice = '`das dataset check --deep` finds the damaged file'
@@ -37,5 +37,5 @@ function isDiskFull(cause: unknown, text: string): boolean {
 function systemFailure(cause: unknown): unknown {
   const { code, syscall } = cause as NodeJS.ErrnoException
   if (!code || !syscall) return cause
-  return new PackError(`The folder of the packed files can't be written (${code}).`, cause)
+  return new PackError(`The folder of forms can't be written (${code}).`, cause)
 }

@@ -3,15 +3,18 @@ import type { Column } from '../../../columns/column.js'
 import { typeText } from '../../../columns/data-type.js'
 import type { Predicate } from '../../../columns/predicate.js'
 import type { FilePosition } from '../../../query/question.js'
-import type { FileQuestion } from '../file-question.js'
+import type { FileQuestion } from '../../file-question.js'
 import type { Row } from '../../engine.js'
 import { bindBigint, bindTexts } from '../bind.js'
-import { encodeCsvRow } from '../encode/encode-csv.js'
-import { encodeRow } from '../encode/encode.js'
+import { condition } from '../../sql/condition.js'
+import type { NamedColumn } from '../../sql/dialect.js'
+import { encodeCsvRow } from '../../sql/encode-csv.js'
+import { encodeRow } from '../../sql/encode.js'
+import { duckdb } from '../dialect.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import type { Statement } from '../run-statement.js'
 import { castSql, columnSql } from '../sql.js'
-import { SqlParameters, condition } from './condition.js'
+import { SqlParameters } from './condition.js'
 import type { Piece, Scan } from './pieces.js'
 
 /**
@@ -27,7 +30,7 @@ export function compileRead(
   const parameters = new SqlParameters()
   const rows = pieceSql(piece, predicates, limit, parameters, (sqlOf) => {
     const cells = columns.map((column) => ({ column, sql: sqlOf(column) }))
-    return format === 'csv' ? encodeCsvRow(cells) : encodeRow(cells)
+    return format === 'csv' ? encodeCsvRow(duckdb, cells) : encodeRow(duckdb, cells)
   })
   const numbers = `concat_ws(' ', file, number, strlen(line))`
   const sql = `SELECT string_agg(${numbers}, ' '), encode(string_agg(line, ''))
@@ -100,7 +103,7 @@ export function compileCount(scan: Scan, predicates: readonly Predicate[]): Stat
 export function compileRows(
   scans: readonly Scan[],
   predicates: readonly Predicate[],
-  columns: readonly (readonly [name: string, column: Column])[],
+  columns: readonly NamedColumn[],
   parameters: SqlParameters,
 ): string {
   const list = (sqlOf: (column: Column) => string) =>
@@ -147,16 +150,20 @@ function columnsOf({ files }: Scan, parameters: SqlParameters): (column: Column)
 }
 
 function fromWhere(
-  { files, range }: Scan,
+  { files, range, found }: Scan,
   predicates: readonly Predicate[],
   sqlOf: (column: Column) => string,
   parameters: SqlParameters,
 ): string {
   const paths = parameters.add(bindPaths(files.map(({ file }) => file.path)))
-  const conditions = predicates.map((predicate) => condition(predicate, sqlOf, parameters))
+  const conditions = predicates.map((each) => condition(each, sqlOf, parameters))
   if (range) {
     conditions.push(`file_row_number >= ${parameters.add(bindBigint(range.from))}`)
     conditions.push(`file_row_number < ${parameters.add(bindBigint(range.to))}`)
+  }
+  if (found) {
+    const rows = found.map((row) => parameters.add(bindBigint(row)))
+    conditions.push(`file_row_number IN (${rows.join(', ')})`)
   }
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
   return `FROM ${boundFilesSql(paths)}${where}`

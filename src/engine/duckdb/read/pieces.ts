@@ -1,6 +1,5 @@
 import type { FilePosition } from '../../../query/question.js'
-import type { DataFile } from '../../../versions/version.js'
-import type { Choice, ChosenFile } from '../choice.js'
+import type { Choice, ChosenFile, RowRange } from '../choice.js'
 import { isJoin } from './condition.js'
 
 /**
@@ -9,8 +8,10 @@ import { isJoin } from './condition.js'
  */
 export interface Scan {
   readonly files: readonly ChosenFile[]
-  /** Row numbers from `from` up to but not including `to`, if the scan is a part of one file. */
-  readonly range: { readonly from: number; readonly to: number } | null
+  /** The rows of it, if the scan is a part of one file. */
+  readonly range: RowRange | null
+  /** The rows that look-ups found in its one file; left out = all. */
+  readonly found?: readonly number[]
 }
 
 /** A scan for a page. */
@@ -57,7 +58,9 @@ export function* planPage(
   let size = isByKey ? Infinity : soloRowsMax
   for (const scan of scansOf(chosen, from, () => size)) {
     const cost = costOf(scan)
-    yield { ...scan, plan: cost > soloRowsMax ? 'together' : 'solo' }
+    // A list of row numbers becomes a join, too.
+    const plan = scan.found ? 'sorted' : cost > soloRowsMax ? 'together' : 'solo'
+    yield { ...scan, plan }
     size = Math.max(size, cost * growthMax)
   }
 }
@@ -121,20 +124,26 @@ function* windows(
 
 /** The cost of a scan, in rows. */
 export function costOf({ files, range }: Scan): number {
-  return range ? range.to - range.from : costOfFiles(files)
+  return range ? sizeOf(range) : costOfFiles(files)
 }
 
 /** The cost of reading all rows of the files, in rows. */
 export function costOfFiles(files: readonly ChosenFile[]): number {
-  return files.reduce((sum, { file }) => sum + fileCost(file), 0)
+  return files.reduce((sum, chosen) => sum + fileCost(chosen), 0)
 }
 
-function fileCost({ rows }: DataFile): number {
+function fileCost({ file, ranges, found }: ChosenFile): number {
+  if (found) return found.length
+  const rows = ranges ? ranges.reduce((sum, range) => sum + sizeOf(range), 0) : file.rows
   return Math.max(rows, fileRowsMin)
 }
 
-/** Groups whole files that fit the size, and splits larger ones. */
-function* scansOf(
+function sizeOf({ from, to }: RowRange): number {
+  return to - from
+}
+
+/** Groups whole files that fit the size, and splits larger ones, from a row of the first on. */
+export function* scansOf(
   chosen: readonly ChosenFile[],
   start: number,
   size: () => number,
@@ -142,17 +151,38 @@ function* scansOf(
   let from = start
   let index = 0
   for (let entry = chosen[index]; entry; entry = chosen[index]) {
-    const batch = from > 0 ? [] : wholeFiles(chosen, index, size())
+    const batch = from > 0 || isPart(entry) ? [] : wholeFiles(chosen, index, size())
     if (batch.length > 0) {
       yield { files: batch, range: null }
       index += batch.length
       continue
     }
-    const to = Math.min(from + size(), entry.file.rows)
-    if (from < to) yield { files: [entry], range: { from, to } }
-    from = to < entry.file.rows ? to : 0
-    if (from === 0) index += 1
+    yield* partsOf(entry, from, size)
+    from = 0
+    index += 1
   }
+}
+
+/** The scans of one file, from a row on. */
+function* partsOf(entry: ChosenFile, start: number, size: () => number): Generator<Scan> {
+  const { file, found, ranges = [{ from: 0, to: file.rows }] } = entry
+  const files = [entry]
+  if (found) {
+    const rest = found.filter((row) => row >= start)
+    if (rest.length > 0) yield { files, range: null, found: rest }
+    return
+  }
+  for (const range of ranges) {
+    for (let from = Math.max(start, range.from); from < range.to;) {
+      const to = Math.min(from + size(), range.to)
+      yield { files, range: { from, to } }
+      from = to
+    }
+  }
+}
+
+function isPart({ ranges, found }: ChosenFile): boolean {
+  return ranges !== undefined || found !== undefined
 }
 
 /**
@@ -166,8 +196,9 @@ function wholeFiles(
   const batch: ChosenFile[] = []
   let cost = 0
   for (const entry of chosen.slice(index)) {
-    cost += fileCost(entry.file)
-    if (cost > size || (batch[0] && batch[0].file.layout !== entry.file.layout)) break
+    cost += fileCost(entry)
+    const isOther = batch[0] && batch[0].file.layout !== entry.file.layout
+    if (cost > size || isOther || isPart(entry)) break
     batch.push(entry)
   }
   return batch

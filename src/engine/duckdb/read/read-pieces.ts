@@ -1,13 +1,14 @@
 import type { FilePosition } from '../../../query/question.js'
-import type { FileQuestion } from '../file-question.js'
+import type { FileQuestion } from '../../file-question.js'
 import type { DataFile } from '../../../versions/version.js'
 import type { Row, Rows } from '../../engine.js'
+import { searchesOf } from '../choice.js'
 import type { Choice } from '../choice.js'
 import { isMuch } from '../turns/size.js'
 import { narrow } from './narrow.js'
 import type { SearchContext } from './narrow.js'
 import { costOf, planPage } from './pieces.js'
-import type { Piece, Scan } from './pieces.js'
+import type { Piece, Progress, Scan } from './pieces.js'
 import { requireUnchanged, requireVerified } from './unchanged.js'
 
 /** What a read needs besides its question. */
@@ -32,9 +33,7 @@ export async function readPieces(
   // One extra row shows whether more rows follow.
   const missing = () => limit + 1 - rows.length
   let cost = 0
-  for (const planned of planPage(choice, { after, missing })) {
-    const piece = await narrow(choice, planned, context)
-    if (piece.files.length === 0) continue
+  for await (const piece of piecesOf(choice, { after, missing }, context)) {
     requireVerified(filesUpTo(piece), checks)
     cost += costOf(piece)
     if (isMuch(cost) && !choice.isByKey) await grow()
@@ -44,6 +43,31 @@ export async function readPieces(
     if (missing() === 0) break
   }
   return { rows: rows.slice(0, limit), hasMore: rows.length > limit }
+}
+
+/**
+ * The pieces of a page. The rows of a frequent word fill it in the first piece; after that, search
+ * files say where the others are.
+ */
+async function* piecesOf(
+  choice: Choice,
+  progress: Progress,
+  context: ReadContext,
+): AsyncGenerator<Piece> {
+  let first: Piece | undefined
+  for (const piece of planPage(choice, progress)) {
+    if (first && searchesOf(choice).length > 0) break
+    first ??= piece
+    yield piece
+  }
+  const after = first && lastRowOf(first)
+  if (!after || searchesOf(choice).length === 0) return
+  yield* planPage(await narrow(choice, context), { ...progress, after })
+}
+
+function lastRowOf({ files, range }: Piece): FilePosition | undefined {
+  const last = files.at(-1)
+  return last && { file: last.index, row: (range?.to ?? last.file.rows) - 1 }
 }
 
 /** The files of a scan, in the version's order, up to the one with this index. */

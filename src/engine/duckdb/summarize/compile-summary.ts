@@ -1,20 +1,19 @@
-import { plainColumn } from '../../../columns/column.js'
 import type { Column } from '../../../columns/column.js'
 import { typeText } from '../../../columns/data-type.js'
-import { labelName, resultColumn } from '../../../query/summary/result-column.js'
-import type { GroupBy, Summary } from '../../../query/summary.js'
-import { bindBigint, bindText } from '../bind.js'
+import type { Summary } from '../../../query/summary.js'
+import type { Cell } from '../../sql/dialect.js'
+import { encodeCsvRow } from '../../sql/encode-csv.js'
+import { encodeRow } from '../../sql/encode.js'
+import { groupedSql, havingSql, orderTerms, summaryCells } from '../../sql/summary.js'
+import { bindBigint } from '../bind.js'
 import type { Choice } from '../choice.js'
-import { encodeCsvRow } from '../encode/encode-csv.js'
-import { encodeRow } from '../encode/encode.js'
+import { duckdb } from '../dialect.js'
 import { parquetValue } from '../encode/parquet-types.js'
 import type { PlainPaths } from '../plain-paths.js'
 import { compileRows } from '../read/compile.js'
-import { SqlParameters, condition } from '../read/condition.js'
+import { SqlParameters } from '../read/condition.js'
 import { planCount } from '../read/pieces.js'
 import type { Statement } from '../run-statement.js'
-import { MeasureSql } from './measures.js'
-import { groupKey } from './values.js'
 
 /** The parts of a summary's statement. */
 export interface SummarySql {
@@ -28,66 +27,35 @@ export interface SummarySql {
   /** True for a group whose sums are not exact; the summary must be compiled for any size. */
   readonly outOfRange: string
   /** The columns of the answer with SQL over a group. */
-  readonly cells: readonly { readonly column: Column; readonly sql: string }[]
+  readonly cells: readonly Cell[]
 }
 
-/** Compiles a summary over the rows of the chosen files. `scales` is for numbers of any size. */
+/** Compiles a summary over the rows of the chosen files; `isAnySize` is for numbers of any size. */
 export function compileGroups(
   summary: Summary,
   choice: Choice,
   paths: PlainPaths,
-  scales: boolean,
+  isAnySize: boolean,
 ): SummarySql {
   const parameters = new SqlParameters()
-  const sources = new Map<Column, string>()
-  const sqlOf = (column: Column) => {
-    const name = sources.get(column) ?? `c${sources.size}`
-    sources.set(column, name)
-    return name
-  }
-  const keys = summary.groups.map((group) => groupKey(group, sqlOf(group.column)))
-  const aggregates = summary.measures.map(({ aggregate }) => aggregate)
-  const sql = new MeasureSql(aggregates, sqlOf, scales)
-  const measures = aggregates.map((aggregate) => sql.measure(aggregate))
-  const columns = [...sources].map(([column, name]) => [name, column] as const)
+  const sql = groupedSql(duckdb, summary, isAnySize)
   const scans = planCount(choice).map((scan) => paths.scan(scan))
-  const rows = compileRows(scans, summary.predicates, columns, parameters)
-  const keyNames = keys.map((_, index) => `k${index}`)
-  const values = [...keys.map(({ key }, index) => `${key} AS k${index}`), ...sql.values.list]
-  const list = [...keyNames, ...sql.aggregates.list, 'count(*) AS n']
-  const by = keyNames.length === 0 ? '' : ` GROUP BY ${keyNames.join(', ')}`
-  const having = summary.having.map(({ measure, predicate }) =>
-    condition(predicate, () => `(${measures[measure]})`, parameters),
-  )
+  const rows = compileRows(scans, summary.predicates, sql.columns, parameters)
+  const measures = sql.measures.map((measure) => `(${measure})`)
+  const order = orderTerms(summary, sql.keys, measures).join(', ')
   return {
     parameters,
-    groups: `SELECT ${list.join(', ')}
-      FROM (SELECT ${values.join(', ') || '1'} FROM (${rows}))${by}`,
-    having: having.join(' AND ') || 'true',
-    order: orderSql(summary, keyNames, measures),
-    outOfRange: [...sql.outOfRange].join(' OR ') || 'false',
-    cells: [
-      ...summary.groups.flatMap((group, index) => {
-        const sql = keys[index]?.served(`k${index}`) ?? ''
-        return [{ column: resultColumn(group), sql }, ...labelCells(group, sql, parameters)]
-      }),
-      ...summary.measures.map((measure, index) => ({
-        column: resultColumn(measure),
-        sql: measures[index] ?? '',
-      })),
-    ],
+    groups: sql.select(rows),
+    having: havingSql(summary, measures, parameters),
+    order: order && ` ORDER BY ${order}`,
+    outOfRange: sql.outOfRange,
+    cells: summaryCells(summary, sql, (names, served) => {
+      const list = (texts: Iterable<string>) =>
+        `from_json(${parameters.text(JSON.stringify([...texts]))}, '["VARCHAR"]')`
+      const place = `list_position(${list(names.keys())}, CAST(${served} AS VARCHAR))`
+      return `list_extract(${list(names.values())}, ${place})`
+    }),
   }
-}
-
-/** The label of a group, if it has labels: the name of its value, or NULL. */
-function labelCells(group: GroupBy, sql: string, parameters: SqlParameters): SummarySql['cells'] {
-  if (!group.labels) return []
-  const { names } = group.labels
-  const list = (texts: Iterable<string>) =>
-    `from_json(${parameters.add(bindText(JSON.stringify([...texts])))}, '["VARCHAR"]')`
-  const place = `list_position(${list(names.keys())}, CAST(${sql} AS VARCHAR))`
-  const column = plainColumn(labelName(group), { kind: 'scalar', name: 'VARCHAR' })
-  return [{ column, sql: `list_extract(${list(names.values())}, ${place})` }]
 }
 
 /**
@@ -96,7 +64,7 @@ function labelCells(group: GroupBy, sql: string, parameters: SqlParameters): Sum
  */
 export function compileSummary(sql: SummarySql, summary: Summary): Statement {
   const { cells } = sql
-  const line = summary.format === 'csv' ? encodeCsvRow(cells) : encodeRow(cells)
+  const line = summary.format === 'csv' ? encodeCsvRow(duckdb, cells) : encodeRow(duckdb, cells)
   // Without GROUP BY, what keeps the lines is no group that could be spilled: see `keepsTexts`.
   const text = `${compileFirst(sql, summary, `${line} AS line`)}
     SELECT any_value(rows_met), any_value(group_count), any_value(out_of_range),
@@ -139,18 +107,4 @@ function compileFirst(
     limited AS (SELECT * FROM groups WHERE ${having}${order}
       LIMIT ${parameters.add(bindBigint(limit))}),
     first AS (SELECT row_number() OVER (${order}) AS place, ${list} FROM limited)`
-}
-
-/** Ties follow the groups, ascending; empty values come last. */
-function orderSql(
-  { order }: Summary,
-  keys: readonly string[],
-  measures: readonly string[],
-): string {
-  const asked = order.map(({ by, isDescending }) => {
-    const sql = 'group' in by ? keys[by.group] : `(${measures[by.measure]})`
-    return `${sql} ${isDescending ? 'DESC' : 'ASC'} NULLS LAST`
-  })
-  const terms = [...asked, ...keys.map((key) => `${key} ASC NULLS LAST`)]
-  return terms.length === 0 ? '' : ` ORDER BY ${terms.join(', ')}`
 }

@@ -5,7 +5,7 @@ import { ServingInstance } from '../serving.js'
 import type { ServingOptions } from '../serving.js'
 import { Turns } from '../turns/turns.js'
 import type { TurnsOptions } from '../turns/turns.js'
-import { keepsTexts } from './measures.js'
+import { keepsTexts } from './kept-values.js'
 
 /** The most bytes that groups may spill. */
 const spillMaxBytes = 4 * 1024 ** 3

@@ -1,7 +1,7 @@
 import type { DuckDBBlobValue } from '@duckdb/node-api'
-import { ServiceError } from '../../../errors.js'
 import type { Summary } from '../../../query/summary.js'
 import type { Summarized } from '../../engine.js'
+import { summarizeExactly } from '../../sql/summary.js'
 import type { Choice } from '../choice.js'
 import { readFailure } from '../duckdb-failure.js'
 import type { PlainPaths } from '../plain-paths.js'
@@ -25,36 +25,21 @@ export interface SummaryContext {
   readonly run: RunStatement
 }
 
-/**
- * The groups of a summary.
- * @throws bad_request for a number that no type holds
- */
-export async function runSummary(summary: Summary, context: SummaryContext): Promise<Summarized> {
-  try {
-    return (await runOnce(summary, context, false)) ?? (await runScaled(summary, context))
-  } catch (cause) {
-    const { type } = readFailure(cause)
-    if (type !== 'Out of Range' && type !== 'Conversion') throw cause
-    const detail =
-      'A sum or quotient is too large to be exact: it has more than 38 digits, or exceeds a ' +
-      'DOUBLE. Add filters.'
-    throw new ServiceError('bad_request', detail, { cause })
-  }
+/** The groups of a summary. @throws bad_request for a number that no type holds */
+export function runSummary(summary: Summary, context: SummaryContext): Promise<Summarized> {
+  return summarizeExactly(
+    (isAnySize) => runOnce(summary, context, isAnySize),
+    (cause) => ['Out of Range', 'Conversion'].includes(readFailure(cause).type ?? ''),
+  )
 }
 
-async function runScaled(summary: Summary, context: SummaryContext): Promise<Summarized> {
-  const summarized = await runOnce(summary, context, true)
-  if (!summarized) throw new TypeError('scaled sums are exact')
-  return summarized
-}
-
-/** Null if numbers are out of the range of sums that need no scale. */
+/** Null if numbers are out of the range of the faster sums. */
 async function runOnce(
   summary: Summary,
   { choice, paths, folder, run }: SummaryContext,
-  scales: boolean,
+  isAnySize: boolean,
 ): Promise<Summarized | null> {
-  const sql = compileGroups(summary, choice, paths, scales)
+  const sql = compileGroups(summary, choice, paths, isAnySize)
   if (summary.format !== 'parquet') {
     const found = await run(compileSummary(sql, summary))
     const totals = totalsOf(found)

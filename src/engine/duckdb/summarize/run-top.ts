@@ -4,9 +4,11 @@ import { typeText } from '../../../columns/data-type.js'
 import type { Top } from '../../../query/top.js'
 import type { FilePosition } from '../../../query/question.js'
 import type { Row, Rows } from '../../engine.js'
+import { encodeCsvRow } from '../../sql/encode-csv.js'
+import { encodeRow } from '../../sql/encode.js'
+import { comparableValue } from '../../sql/values.js'
 import { bindBigint } from '../bind.js'
-import { encodeCsvRow } from '../encode/encode-csv.js'
-import { encodeRow } from '../encode/encode.js'
+import { duckdb } from '../dialect.js'
 import { parquetValue } from '../encode/parquet-types.js'
 import { selectRows, versionIndex } from '../read/compile.js'
 import { SqlParameters } from '../read/condition.js'
@@ -15,7 +17,6 @@ import type { Scan } from '../read/pieces.js'
 import type { Statement } from '../run-statement.js'
 import type { SummaryContext } from './run-summary.js'
 import { takeFile } from './table-file.js'
-import { comparableValue } from './values.js'
 
 const table = 'temp.top'
 /** Rows in a file have no text of their own. */
@@ -46,7 +47,7 @@ function within({ limit }: Top, rows: readonly Row<FilePosition>[]): Rows<FilePo
 function compileTop(scans: readonly Scan[], top: Top): Statement {
   const parameters = new SqlParameters()
   const cells = top.columns.map((column, index) => ({ column, sql: `c${index}` }))
-  const line = top.format === 'csv' ? encodeCsvRow(cells) : encodeRow(cells)
+  const line = top.format === 'csv' ? encodeCsvRow(duckdb, cells) : encodeRow(duckdb, cells)
   const sql = `WITH ${compileFirst(scans, top, parameters)},
     lines AS (SELECT scan, file, number, place, ${line} AS line FROM first)
     SELECT string_agg(concat_ws(' ', scan, file, number, strlen(line)), ' ' ORDER BY place),
@@ -71,7 +72,7 @@ function compileFirst(scans: readonly Scan[], top: Top, parameters: SqlParameter
     selectRows(scan, predicates, parameters, (sqlOf) => {
       const cells = columns.map((column, place) => `${sqlOf(column)} AS c${place}`)
       const place = `${index} AS scan, file_index AS file, file_row_number AS number`
-      return `${place}, ${comparableValue(by, sqlOf(by))} AS rank, ${cells.join(', ')}`
+      return `${place}, ${comparableValue(duckdb, by, sqlOf(by))} AS rank, ${cells.join(', ')}`
     }),
   )
   const order = `ORDER BY rank ${isDescending ? 'DESC' : 'ASC'}, scan, file, number`

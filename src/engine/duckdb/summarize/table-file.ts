@@ -4,7 +4,7 @@ import { dictionaryOption } from '../dictionary-option.js'
 import { bindTarget } from '../paths.js'
 import { fileOptions, writeFile } from '../read/page-file.js'
 import type { RunStatement } from '../run-statement.js'
-import { identifier } from '../sql.js'
+import { identifier } from '../../sql/quote.js'
 
 /** A temporary table with the column `place`, from 1, and a cell of each column: `c0`, `c1`, … */
 export interface PlacedTable {

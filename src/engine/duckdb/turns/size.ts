@@ -1,6 +1,6 @@
 import type { Predicate } from '../../../columns/predicate.js'
 import type { ProfileQuestion } from '../../engine.js'
-import { isByKey } from '../choice.js'
+import { isOfKey } from '../choice.js'
 import type { Choice } from '../choice.js'
 import { costOfFiles, soloRowsMax } from '../read/pieces.js'
 import type { Piece } from '../read/pieces.js'
@@ -65,7 +65,7 @@ export function isMuch(rows: number): boolean {
  * True if comparisons cost little; those on the key do not count: they choose files or end early.
  */
 function areFew({ version, predicates }: Choice): boolean {
-  const others = predicates.filter((predicate) => !isByKey(version, predicate))
+  const others = predicates.filter((predicate) => !isOfKey(version, predicate))
   return others.reduce((sum, each) => sum + comparisonsOf(each), 0) <= comparisonsMax
 }
 

@@ -1,4 +1,4 @@
-import { accountWordsOf } from '../../account/words.js'
+import { accountWordsOf } from '../../account-words.js'
 import { isLanguage } from '../../language.js'
 
 const { lang } = document.documentElement

@@ -1,4 +1,4 @@
-import type { ConnectionJson } from '../../account/account-api.js'
+import type { ConnectionJson } from '../../account-api.js'
 import { button, element } from '../element.js'
 import { statusLine, table } from './account-parts.js'
 import type { Cell } from './account-parts.js'

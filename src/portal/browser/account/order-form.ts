@@ -1,6 +1,6 @@
 import { button, element } from '../element.js'
 import { words } from '../page-words.js'
-import type { OrderJson } from '../../account/account-api.js'
+import type { OrderJson } from '../../account-api.js'
 import { statusLine } from './account-parts.js'
 import { say } from './account-words.js'
 

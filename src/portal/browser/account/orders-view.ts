@@ -1,4 +1,4 @@
-import type { ChoiceJson, OrderJson, ShopAccountJson } from '../../account/account-api.js'
+import type { ChoiceJson, OrderJson, ShopAccountJson } from '../../account-api.js'
 import { button, element } from '../element.js'
 import { words } from '../page-words.js'
 import { statusLine, table } from './account-parts.js'

@@ -1,4 +1,4 @@
-import type { OrderJson } from '../../account/account-api.js'
+import type { OrderJson } from '../../account-api.js'
 import { button, element } from '../element.js'
 import { words } from '../page-words.js'
 import { facts, table } from './account-parts.js'

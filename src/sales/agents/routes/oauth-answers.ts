@@ -3,7 +3,7 @@ import { errorStatus } from '../../../errors.js'
 import type { ErrorCode, ServiceError } from '../../../errors.js'
 import { OAuthError } from '../oauth-error.js'
 import { noteError, sendError } from '../../../http/error-answers.js'
-import { recordOf } from '../../../http/request-log/request-record.js'
+import { recordOf } from '../../../http/request-record.js'
 
 /** What the log calls an error of OAuth, by its status. */
 const outcomes: Readonly<Record<number, ErrorCode>> = {

@@ -1,3 +1,4 @@
+import { parsedJson } from '../../../text.js'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { signInPaths } from '../resource.js'
 import type { SignIn } from '../sign-in.js'
@@ -51,7 +52,7 @@ export function addSignIn(app: FastifyInstance, parts: SignInRouteParts): void {
     method: 'POST',
     url: signInPaths.register,
     answer: async (_issuer, request, reply) => {
-      const body = parseJson(await readText(request, reply))
+      const body = parsedJson(await readText(request, reply))
       void reply.code(201)
       return signIn.register(body)
     },
@@ -117,12 +118,4 @@ function addRoute(app: FastifyInstance, parts: SignInRouteParts, route: SignInRo
 /** @throws payload_too_large */
 async function readText(request: FastifyRequest, reply: FastifyReply): Promise<string> {
   return (await readBody(request, reply, bodyBytesMax)).toString()
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

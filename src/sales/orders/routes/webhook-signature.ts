@@ -1,5 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { isSignature, signatureOf } from '../../../signature.js'
 
 const toleranceSeconds = 5 * 60
 const secretPrefix = 'whsec_'
@@ -24,7 +24,7 @@ export function signedMessageId(
   if (typeof signatures !== 'string') return undefined
   if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceSeconds) return undefined
   const key = Buffer.from(secret.slice(secretPrefix.length), 'base64')
-  const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest()
+  const expected = signatureOf(key, `${id}.${timestamp}.`, body)
   const isSigned = signatures
     .split(' ', signaturesMax)
     .some((signature) => isSame(signature, expected))
@@ -34,6 +34,5 @@ export function signedMessageId(
 /** `v1,` and base64; signatures of other versions are not ours. */
 function isSame(signature: string, expected: Buffer): boolean {
   if (!signature.startsWith('v1,')) return false
-  const given = Buffer.from(signature.slice('v1,'.length), 'base64')
-  return given.length === expected.length && timingSafeEqual(given, expected)
+  return isSignature(Buffer.from(signature.slice('v1,'.length), 'base64'), expected)
 }

@@ -1,0 +1,137 @@
+import fc from 'fast-check'
+import type { Operator } from '../../../src/columns/operators.js'
+import { passes } from '../../../test/columns/fixtures/predicate-model.js'
+import { summaryParts } from '../../../test/engine/fixtures/summaries.js'
+import type { AskedSummary } from '../../../test/engine/fixtures/summaries.js'
+import type { ServedRow } from '../../../test/engine/fixtures/summary-model.js'
+import {
+  askedSummary,
+  checkSummary,
+  summaryFilters,
+  summaryQuestion,
+} from '../../../test/engine/fixtures/summary-questions.js'
+import type { TestFilter } from '../../../test/support/carriers.js'
+import { restRows, sameCell } from '../../../test/support/query-results.js'
+import { doors, messageOf } from '../../harness/doors.js'
+import type { Words } from '../../harness/doors.js'
+import { demand } from '../../harness/fault.js'
+import type { Reply } from '../../harness/http.js'
+import { askWell, checkCharge, readTool, restMessage } from './ask.js'
+import type { Asking } from './ask.js'
+import { cellText, cellValue } from './table.js'
+import type { ModelColumn, Table } from './table.js'
+
+/** A table, and its rows as the model of aggregates reads them, by filter; null = all. */
+export interface SummedTable {
+  readonly table: Table
+  readonly rowsOf: ReadonlyMap<(typeof summaryFilters)[number] | null, readonly ServedRow[]>
+}
+
+/** Groups in a tool's answer, few enough that all of them fit. */
+const toolLimit = 20
+const distinctMax = 2
+/** A row of an aggregate, whose cells are numbers and texts. */
+const flatRow = /\{(?:[^"{}]|"(?:[^"\\]|\\.)*")*\}/g
+
+/** Reads the rows that each filter keeps once, not for each question. */
+export function summedTable(table: Table): SummedTable {
+  const all = Array.from(
+    { length: table.rows },
+    (_, row): ServedRow =>
+      new Map(table.columns.map((column) => [column.name, cellText(column, row)])),
+  )
+  const kept = summaryFilters.map((filter) => {
+    const [name, op, ...values] = filter
+    const column = columnOf(table, name)
+    const keeps = (_: ServedRow, row: number) => {
+      const value = cellValue(column, row)
+      return passes({ ...column.column, name: 'x' }, op, values, value)
+    }
+    return [filter, all.filter(keeps)] as const
+  })
+  return { table, rowsOf: new Map([[null, all], ...kept]) }
+}
+
+/** An aggregate by URL or body, now and then also by the tool, which must answer the same. */
+export async function askSummary(asking: Asking, { table, rowsOf }: SummedTable): Promise<void> {
+  const { random } = asking
+  const [drawn] = fc.sample(summaryQuestion, { numRuns: 1, seed: random.whole(0, 2 ** 31 - 1) })
+  if (!drawn) throw new Error('no question')
+  const asked = askedSummary({ ...drawn, measures: allowed(drawn.measures) })
+  const words = wordsOf(table.dataset, asked, drawn.filter)
+  const door = random.oneOf([...doors, 'get'] as const)
+  const told = door === 'mcp' ? { ...words, limit: Math.min(words.limit, toolLimit) } : words
+  const format = random.oneOf(['json', 'ndjson'] as const)
+  const message = restMessage(random, door === 'post' ? door : 'get', told, format)
+  const reply = await askWell(asking, message)
+  const rows = (reply.text.split('],"groups":')[0] ?? '').match(flatRow) ?? []
+  const parts = summaryParts({ column: (name) => columnOf(table, name).column }, asked)
+  const kept = rowsOf.get(drawn.filter) ?? []
+  const { groups, rowsMet } = countsOf(reply, format)
+  // Without a group, an answer does not say how many rows were met.
+  const answer = { rows, groups, rowsMet: rows.length === 0 ? kept.length : rowsMet }
+  checkSummary({ ...asked, limit: told.limit }, parts, kept, answer)
+  const cost = Math.max(rows.length, parts.groups.length === 0 ? 1 : 0)
+  checkCharge(asking, reply, cost)
+  if (door === 'mcp') {
+    const data = `{"data":[${rows.join()}]}`
+    await compareTool(asking, told, restRows(data, [...(asked.group ?? []), ...asked.measures]))
+    asking.pay(cost)
+  }
+}
+
+/** At most so many different values are counted in one question. */
+function allowed(measures: readonly string[]): string[] {
+  const dear = measures.filter((name) => name.startsWith('distinct(')).slice(distinctMax)
+  return measures.filter((name) => !dear.includes(name))
+}
+
+function wordsOf(
+  dataset: string,
+  { group = [], measures, having = [], order = [], limit = 100 }: AskedSummary,
+  filter: (typeof summaryFilters)[number] | null,
+): Words {
+  const lists = { group, measures, having, order }
+  const more = Object.fromEntries(
+    Object.entries(lists).flatMap(([name, list]) => (list.length === 0 ? [] : [[name, list]])),
+  )
+  return { dataset, tool: 'aggregate', filters: filter ? [testFilter(filter)] : [], limit, more }
+}
+
+function testFilter([name, op, ...values]: readonly [string, Operator, ...string[]]): TestFilter {
+  if (op === 'in') return [name, op, values]
+  const [value] = values
+  return value === undefined ? [name, op] : [name, op, value]
+}
+
+/** Groups and rows, which the body says or the headers. */
+function countsOf({ text, headers }: Reply, format: 'json' | 'ndjson') {
+  if (format === 'ndjson') {
+    return { groups: Number(headers['x-groups']), rowsMet: Number(headers['x-rows-met']) }
+  }
+  const [, groups, rows] = /"groups":(\d+),"rows":(\d+|null),"truncated":\w+\}$/.exec(text) ?? []
+  return { groups: Number(groups), rowsMet: Number(rows) }
+}
+
+async function compareTool(
+  asking: Asking,
+  words: Words,
+  expected: readonly (readonly unknown[])[],
+): Promise<void> {
+  const reply = await askWell(asking, messageOf('mcp', words))
+  const { columns, data } = readTool(reply)
+  const wrong = columns.findIndex((name, place) => {
+    const cells = data[name] ?? []
+    return (
+      cells.length !== expected.length ||
+      cells.some((cell, row) => !sameCell(cell, expected[row]?.[place]))
+    )
+  })
+  demand(wrong === -1, `the tool has another ${columns[wrong]}: ${reply.text}`)
+}
+
+function columnOf({ columns }: Table, name: string): ModelColumn {
+  const found = columns.find((each) => each.name === name)
+  if (!found) throw new Error(`no column ${name}`)
+  return found
+}

@@ -1,2 +1,0 @@
-/** Values by their `@name` in the statement; bytes come back as a Buffer. */
-export type Values = Readonly<Record<string, string | number | null | Uint8Array>>

@@ -1,0 +1,67 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Clock } from '../../clock.js'
+import type { TimeLimit } from '../deadline.js'
+import { timedOut } from '../deadline.js'
+
+/** A read that takes longer came from the disk, not from the system's cache. */
+const slowMs = 1
+/** Other requests wait this long at most while one is answered. */
+const turnMs = 4
+
+interface PaceOptions {
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly signal: AbortSignal
+  readonly timeLimit?: TimeLimit
+}
+
+/** A row copy as those see it that read its parts. */
+export interface SummedParts {
+  readonly rows: number
+  /** A part whose first four bytes are the CRC of the rest. */
+  readonly readSummed: (offset: number, length: number, pace: Pace) => Promise<Buffer>
+}
+
+/**
+ * How one question uses the event loop: in short turns, and without waiting there for a disk that
+ * was slow once.
+ */
+export class Pace {
+  readonly #options: PaceOptions
+  #turnStart: number
+  #isSlow = false
+
+  constructor(options: PaceOptions) {
+    this.#options = options
+    this.#turnStart = options.clock.monotonicMs()
+  }
+
+  /** Whether the next read should leave the event loop. */
+  get isSlow(): boolean {
+    return this.#isSlow
+  }
+
+  /** Does a read on the event loop, and notes how long it took. */
+  timed<T>(read: () => T): T {
+    const { monotonicMs } = this.#options.clock
+    const start = monotonicMs()
+    const found = read()
+    this.#isSlow ||= monotonicMs() - start > slowMs
+    return found
+  }
+
+  /**
+   * Gives other work its turn if this one was long.
+   * @throws the signal's reason; timeout at the end of the time limit
+   */
+  async turn(): Promise<void> {
+    const { clock, signal, timeLimit } = this.#options
+    const tookMs = clock.monotonicMs() - this.#turnStart
+    if (tookMs < turnMs) return
+    await setImmediate()
+    this.#turnStart = clock.monotonicMs()
+    signal.throwIfAborted()
+    if (!timeLimit) return
+    timeLimit.leftMs -= tookMs
+    if (timeLimit.leftMs <= 0) throw timedOut(timeLimit.totalMs)
+  }
+}

@@ -1,0 +1,130 @@
+import { readSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
+import { Check } from 'typebox/value'
+import { DamagedCopyError, FooterSchema, ending, endingBytes, requireSum } from './layout.js'
+import type { Footer } from './layout.js'
+import { HistoryOf } from './history-of.js'
+import { LookUp } from './look-up.js'
+import type { Pace, SummedParts } from './pace.js'
+
+/** A row copy that is open. Only its directory is in memory. */
+export class RowCopy implements SummedParts {
+  readonly #file: FileHandle
+  /** Where each block begins, and where the last one ends. */
+  readonly #places: Float64Array
+  /** The first row of each block, and the number of rows. */
+  readonly #blockRows: Uint32Array
+  readonly #cells: ReadonlyMap<string, number>
+  /** By the column's name in the files. */
+  readonly lookUps: ReadonlyMap<string, LookUp>
+  /** Null if it can't compare the history column. */
+  readonly history: HistoryOf | null
+  readonly rows: number
+  /** What it takes of memory. */
+  readonly heldBytes: number
+
+  private constructor(file: FileHandle, footer: Footer, directory: Buffer) {
+    this.#file = file
+    this.rows = footer.rows
+    this.heldBytes = directory.length
+    const amount = footer.blocks + 1
+    const { buffer } = directory
+    this.#places = new Float64Array(buffer, 0, amount)
+    this.#blockRows = new Uint32Array(buffer, amount * 8, amount)
+    // A row begins with its number.
+    this.#cells = new Map(footer.columns.map((source, index) => [source, index + 1]))
+    const lookUps = new Map<string, LookUp>()
+    let start = amount * 12
+    for (const { column, offset, pages } of footer.lookUps) {
+      lookUps.set(column, new LookUp(this, offset, new Uint32Array(buffer, start, pages)))
+      start += pages * 4
+    }
+    this.lookUps = lookUps
+    this.history = footer.history && new HistoryOf(this, footer.history)
+  }
+
+  /**
+   * @throws DamagedCopyError unless it is a whole copy of what the identity names; the system's
+   *   error
+   */
+  static async open(path: string, identity: string): Promise<RowCopy> {
+    const file = await open(path, 'r')
+    try {
+      const { size } = await file.stat()
+      const end = await readWhole(file, endingBytes, size - endingBytes)
+      const length = end.readUInt32LE(4)
+      const text = await readWhole(file, length, size - endingBytes - length)
+      const isWhole = end.subarray(8).equals(ending) && crc32(text) === end.readUInt32LE(0)
+      const footer: unknown = isWhole ? JSON.parse(text.toString()) : null
+      if (!Check(FooterSchema, footer)) throw new DamagedCopyError('it is cut')
+      if (footer.identity !== identity) throw new DamagedCopyError('it is of other rows')
+      const { offset, bytes, crc } = footer.directory
+      const directory = await readWhole(file, bytes, offset)
+      if (crc32(directory) !== crc) throw new DamagedCopyError('its directory is damaged')
+      return new RowCopy(file, footer, directory)
+    } catch (cause) {
+      await file.close()
+      throw cause
+    }
+  }
+
+  /** The place of a column's cell in a row; undefined for a column that it does not have. */
+  cellOf(source: string): number | undefined {
+    return this.#cells.get(source)
+  }
+
+  /** The block that holds a row. */
+  blockOf(row: number): number {
+    let [low, high] = [0, this.#blockRows.length - 2]
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1
+      if ((this.#blockRows[middle] ?? 0) <= row) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
+  /** The number of rows before a block. */
+  firstRowOf(block: number): number {
+    return this.#blockRows[block] ?? this.rows
+  }
+
+  /** Where a block begins in the file. */
+  placeOf(block: number): number {
+    return this.#places[block] ?? 0
+  }
+
+  /**
+   * Bytes of the file: from the system's cache at once, from a disk that was slow in another
+   * thread.
+   * @throws DamagedCopyError if the file is cut; the system's error
+   */
+  read(offset: number, length: number, pace: Pace): Buffer | Promise<Buffer> {
+    if (pace.isSlow) return readWhole(this.#file, length, offset)
+    const bytes = Buffer.allocUnsafeSlow(length)
+    const found = pace.timed(() => readSync(this.#file.fd, bytes, 0, length, offset))
+    if (found !== length) throw new DamagedCopyError('it is cut')
+    return bytes
+  }
+
+  /** A part whose first four bytes are the CRC of the rest. */
+  async readSummed(offset: number, length: number, pace: Pace): Promise<Buffer> {
+    const bytes = await this.read(offset, length, pace)
+    requireSum(bytes)
+    return bytes
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close()
+  }
+}
+
+async function readWhole(file: FileHandle, length: number, offset: number): Promise<Buffer> {
+  if (offset < 0) throw new DamagedCopyError('it is cut')
+  const bytes = Buffer.allocUnsafeSlow(length)
+  const { bytesRead } = await file.read(bytes, 0, length, offset)
+  if (bytesRead !== length) throw new DamagedCopyError('it is cut')
+  return bytes
+}

@@ -1,0 +1,163 @@
+import { inflateRawSync } from 'node:zlib'
+import type { Column } from '../../columns/column.js'
+import type { Row } from '../engine.js'
+import type { FilePosition } from '../../query/question.js'
+import type { HistoryFilter } from './history-of.js'
+import { DamagedCopyError, requireSum, rowEnd } from './layout.js'
+import { endOfCell, lookUpText, valueOfCell } from './look-up-value.js'
+import type { Pace } from './pace.js'
+import type { CopyOfFile, RowConditions } from './plan.js'
+import type { RowCopy } from './row-copy.js'
+import { inAll, rowsFrom, rowsWith } from './row-set.js'
+import type { Found, Wanted } from './row-set.js'
+import { Splicer } from './splice.js'
+
+/** Blocks that lie side by side are read at once, up to so many bytes. */
+const readBytesMax = 65_536
+/** Where rows are left out again, so many are looked at together. */
+const sparseBatch = 4096
+
+/** Blocks as texts, and the number of the first of them. */
+interface Blocks {
+  readonly first: number
+  readonly texts: readonly Buffer[]
+}
+
+/** Reads the rows of one file that meet the conditions, in order. */
+export class RowReader {
+  readonly #file: CopyOfFile
+  readonly #copy: RowCopy
+  readonly #wanted: readonly Wanted[]
+  readonly #history: HistoryFilter | null
+  readonly #pace: Pace
+  #splicer: Splicer | null = null
+
+  /** Null if the copy can't decide every condition. */
+  static of(
+    file: CopyOfFile,
+    copy: RowCopy,
+    { wanted, history }: RowConditions,
+    pace: Pace,
+  ): RowReader | null {
+    if (history.length > 0 && !copy.history) return null
+    const filter = history.length > 0 ? (copy.history?.filter(history) ?? null) : null
+    return new RowReader(file, copy, wanted, filter, pace)
+  }
+
+  private constructor(
+    file: CopyOfFile,
+    copy: RowCopy,
+    wanted: readonly Wanted[],
+    history: HistoryFilter | null,
+    pace: Pace,
+  ) {
+    this.#file = file
+    this.#copy = copy
+    this.#wanted = wanted
+    this.#history = history
+    this.#pace = pace
+  }
+
+  /**
+   * Numbers of rows from `from` on that meet the conditions, some at a time; another value with the
+   * hash of a wanted one may be among them.
+   */
+  async *numbers(from: number, amount: () => number): AsyncGenerator<readonly number[]> {
+    if (this.#history?.verdict === false) return
+    let found: Found = { rows: [], upTo: from - 1 }
+    while (found.upTo < this.#copy.rows) {
+      await this.#pace.turn()
+      found = await this.#next(found.upTo + 1, amount())
+      const passing = this.#history ? this.#history.passing(found.rows, this.#pace) : found.rows
+      yield await passing
+    }
+  }
+
+  /** The rows among these numbers that have the wanted values, as JSON objects of the columns. */
+  async rows(
+    numbers: readonly number[],
+    columns: readonly Column[],
+  ): Promise<readonly Row<FilePosition>[]> {
+    this.#splicer ??= new Splicer(this.#copy, columns)
+    const rows: Row<FilePosition>[] = []
+    for (let at = 0; at < numbers.length;) {
+      const blocks = await this.#blocksFrom(numbers, at)
+      for (let number = numbers[at]; number !== undefined; number = numbers[++at]) {
+        const block = this.#copy.blockOf(number) - blocks.first
+        const text = blocks.texts[block]
+        if (!text) break
+        const found = this.#rowIn(text, this.#copy.firstRowOf(blocks.first + block), number)
+        if (!this.#wanted.every((wanted) => this.#has(wanted, text, found.from, found.to))) continue
+        const encoded = this.#splicer.splice(text, found.from, found.to)
+        rows.push({ encoded, position: { file: this.#file.index, row: number } })
+      }
+      await this.#pace.turn()
+    }
+    return rows
+  }
+
+  async #next(from: number, amount: number): Promise<Found> {
+    const [pace, copy] = [this.#pace, this.#copy]
+    const batch = this.#isSparse ? Math.max(amount, sparseBatch) : amount
+    if (this.#wanted.length === 0) return rowsFrom(from, batch, copy.rows)
+    const sets: Found[] = []
+    for (const wanted of this.#wanted) {
+      const lookUp = copy.lookUps.get(wanted.column.source)
+      if (!lookUp) throw new DamagedCopyError('it lacks a look-up')
+      sets.push(await rowsWith(lookUp, wanted, from, batch, pace))
+    }
+    return inAll(sets)
+  }
+
+  /** Whether rows that are found may be left out again. */
+  get #isSparse(): boolean {
+    return this.#wanted.length > 1 || (this.#history !== null && this.#history.verdict === null)
+  }
+
+  /** Reads the block of a number, and those of the next numbers that lie right behind it. */
+  async #blocksFrom(numbers: readonly number[], at: number): Promise<Blocks> {
+    const copy = this.#copy
+    const first = copy.blockOf(numbers[at] ?? 0)
+    const start = copy.placeOf(first)
+    let end = first + 1
+    for (let next = at + 1; next < numbers.length; next += 1) {
+      const block = copy.blockOf(numbers[next] ?? 0)
+      const isFar = copy.placeOf(block + 1) - start > readBytesMax
+      if (block > end || (block === end && isFar)) break
+      end = Math.max(end, block + 1)
+    }
+    const bytes = await copy.read(start, copy.placeOf(end) - start, this.#pace)
+    const texts: Buffer[] = []
+    for (let block = first; block < end; block += 1) {
+      const summed = bytes.subarray(copy.placeOf(block) - start, copy.placeOf(block + 1) - start)
+      requireSum(summed)
+      texts.push(inflateRawSync(summed.subarray(4)))
+    }
+    return { first, texts }
+  }
+
+  /** @throws DamagedCopyError if the row is not where it should be */
+  #rowIn(text: Buffer, firstRow: number, number: number): { from: number; to: number } {
+    let from = 0
+    for (let row = firstRow; row < number; row += 1) from = endOfRow(text, from) + 1
+    const end = endOfCell(text, from, text.length)
+    if (Number(text.toString('latin1', from, end)) !== number) {
+      throw new DamagedCopyError('a row is not in its place')
+    }
+    return { from, to: endOfRow(text, from) }
+  }
+
+  #has({ column, texts }: Wanted, text: Buffer, from: number, to: number): boolean {
+    let start = from
+    for (let cell = this.#copy.cellOf(column.source) ?? 0; cell > 0; cell -= 1) {
+      start = endOfCell(text, start, to) + 1
+    }
+    const value = valueOfCell(column, text.toString('utf8', start, endOfCell(text, start, to)))
+    return value !== null && texts.has(lookUpText(value))
+  }
+}
+
+function endOfRow(text: Buffer, from: number): number {
+  const found = text.indexOf(rowEnd, from)
+  return found < 0 ? text.length : found
+}

@@ -1,9 +1,0 @@
-/** A name as an SQL identifier. Names come from the catalog, never from a request. */
-export function identifier(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
-}
-
-/** A text as an SQL literal. In statements, bind every value instead. */
-export function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
-}

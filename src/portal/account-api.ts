@@ -1,0 +1,53 @@
+import type { RedirectTarget } from '../control/connections/redirect-target.js'
+import type { Grant } from '../control/grants.js'
+import type { OrderKind, OrderState } from '../control/orders.js'
+import type { OwnConnection } from '../service/own-connections.js'
+
+/** An agent's connection as the account page reads it; times are ISO 8601 in UTC. */
+export interface ConnectionJson {
+  readonly connection: string
+  /** The name that the agent gave itself. */
+  readonly app: string
+  readonly target: RedirectTarget
+  readonly connected_at: string | null
+  readonly last_used_at: string | null
+  readonly state: OwnConnection['state']
+}
+
+/** What the account page reads of the shop; times are ISO 8601 in UTC, prices whole roubles. */
+export interface ShopAccountJson {
+  readonly subscription: string
+  readonly expires_at: string
+  readonly month_rub: number | null
+  readonly contact: string | null
+  readonly terms: string | null
+  readonly renewal: { readonly months: number | null } | null
+  readonly choices: readonly ChoiceJson[]
+  readonly orders: readonly OrderJson[]
+  readonly can_reissue: boolean
+}
+
+export interface ChoiceJson {
+  readonly dataset: string
+  readonly title: string
+  readonly current: string | null
+  readonly plans: readonly {
+    readonly name: string
+    readonly month_rub: number
+    readonly rows_per_month: number
+  }[]
+}
+
+export interface OrderJson {
+  readonly number: string
+  readonly kind: OrderKind
+  readonly state: OrderState
+  readonly ordered_at: string
+  readonly done_at: string | null
+  readonly items: readonly (Grant & { readonly title: string })[]
+  readonly months: number | null
+  readonly amount_rub: number
+  /** Only of one that waits, like `payment`. */
+  readonly pay_until: string | null
+  readonly payment: string | null
+}

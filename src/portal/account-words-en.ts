@@ -1,0 +1,118 @@
+import type { ConnectionJson, OrderJson } from './account-api.js'
+import { dateWriter, numberWriter, pluralChooser } from '../wording.js'
+import { dayWriter } from './writers.js'
+
+const date = dateWriter('en-GB')
+const number = numberWriter('en')
+const plural = pluralChooser('en')
+
+const orderKinds: Readonly<Record<OrderJson['kind'], string>> = {
+  new: 'a new subscription',
+  renew: 'more months',
+  change: 'other plans',
+}
+
+const orderStates: Readonly<Record<OrderJson['state'], string>> = {
+  waiting: 'waits for its payment',
+  confirmed: 'done',
+  declined: 'declined',
+  expired: 'expired',
+}
+
+const connectionStates: Readonly<Record<ConnectionJson['state'], string>> = {
+  live: 'connected',
+  waiting: 'not connected yet',
+  idle: 'idle for too long',
+  revoked: 'ended',
+  replayed: 'ended: its secret was used twice',
+  disconnected: 'disconnected by the agent',
+  displaced: 'ended: too many connections',
+  replaced: 'ended with its token',
+  expired: 'ended with the subscription',
+  cancelled: 'ended with the subscription',
+}
+
+/** The texts of the account page in English. The other language has the same keys. */
+export const englishAccountWords = {
+  /** An ISO 8601 time. */
+  moment: (text: string) => date(Date.parse(text)),
+  date: dayWriter('en-GB'),
+
+  subscriptionOrders: 'Renew, change, orders',
+  writeTo: 'To renew or change the subscription, write to',
+  renew: 'Renew',
+  renewText: 'More months begin where the time that is paid ends. A year costs ten months.',
+  renewFree: (months: string) => `Free plans are renewed for ${months}.`,
+  renewEffect: (end: string) => `The subscription then ends on ${end}.`,
+  change: 'Change plans',
+  changeText:
+    'A dearer plan costs the difference for the time that is left, rounded down to whole ' +
+    'roubles. The rows of this month stay counted.',
+  changeEffect: (end: string) => `The new plans count from now; the end stays ${end}.`,
+  asNow: (plan: string) => `${plan}, as now`,
+  notAdded: 'not added',
+  planChoice: (plan: string, price: string, rows: string) =>
+    `${plan}: ${price}, ${rows} rows a month`,
+  aMonth: (price: string) => `${price} a month`,
+  time: 'Time',
+  months: (count: number) => `${number(count)} ${plural(count, { one: 'month', other: 'months' })}`,
+  showPrice: 'Show the price',
+  price: 'Price',
+  order: 'Order with payment',
+  orderFree: 'Do it now',
+  terms: 'By ordering you accept the',
+  termsLink: 'terms',
+  orders: 'Orders',
+  noOrders: 'Nothing was ordered so far.',
+  orderKinds,
+  orderStates,
+  number: 'Number',
+  orderedOn: 'Ordered on',
+  doneOn: 'Done on',
+  what: 'What',
+  amount: 'Amount',
+  payUntil: 'Pay by',
+  plans: 'Plans',
+  howToPay: 'How to pay',
+  receipt: 'Receipt',
+  receiptOf: (order: string) => `Receipt of ${order}`,
+  orderNumber: (order: string) => `Order ${order}`,
+  print: 'Print',
+  back: 'Back',
+
+  reissue: 'A new token',
+  reissueText:
+    'If the token may be known to others, exchange it for a new one. A code is mailed to the ' +
+    'address of the subscription; agents that signed in with the old token must sign in again.',
+  sendCode: 'Mail me a code',
+  newCode: 'Mail another code',
+  codeSent: 'A code was mailed to the address of the subscription. It works for 10 minutes.',
+  code: 'Code of 8 digits',
+  endEarlier: 'The old token stops working at once',
+  getToken: 'Get a new token',
+  tokenShown: 'This is your new token. Copy it now: it is shown only once. It was also mailed.',
+  earlierUntil: (end: string) => `The old one works until ${end}.`,
+  earlierEnded: 'The old one no longer works.',
+
+  connections: 'Agents',
+  connectionsText:
+    'Programs that signed in with a token of this subscription. What they read counts toward its ' +
+    'rows.',
+  noConnections: 'No agent has signed in.',
+  app: 'App',
+  accessOf: 'Access goes to',
+  connectedOn: 'Connected',
+  lastUsedOn: 'Last used',
+  state: 'State',
+  action: 'Action',
+  connectionStates,
+  notYet: 'not yet',
+  never: 'never',
+  thisComputer: 'an app on your computer',
+  end: 'End',
+  endOf: (app: string) => `End the connection of ${app}`,
+  connectionEnded: (app: string) => `The connection of ${app} has ended.`,
+}
+
+/** The texts of the account page in one language. */
+export type AccountWords = typeof englishAccountWords

@@ -1,0 +1,105 @@
+import { dateWriter, numberWriter, pluralChooser } from '../wording.js'
+import { dayWriter } from './writers.js'
+import type { AccountWords } from './account-words-en.js'
+
+const date = dateWriter('ru')
+const number = numberWriter('ru')
+const plural = pluralChooser('ru')
+const monthForms = { one: 'месяц', few: 'месяца', many: 'месяцев', other: 'месяца' }
+
+/** The texts of the account page in Russian. */
+export const russianAccountWords: AccountWords = {
+  moment: (text) => date(Date.parse(text)),
+  date: dayWriter('ru'),
+
+  subscriptionOrders: 'Продление, тарифы, заказы',
+  writeTo: 'Чтобы продлить или изменить подписку, напишите на',
+  renew: 'Продлить',
+  renewText:
+    'Новые месяцы начнутся, когда закончится оплаченное время. Год стоит как десять месяцев.',
+  renewFree: (months) => `Бесплатные тарифы продлеваются на ${months}.`,
+  renewEffect: (end) => `Тогда подписка закончится ${end}.`,
+  change: 'Сменить тарифы',
+  changeText:
+    'Более дорогой тариф стоит разницу за оставшееся время, с округлением вниз до целых рублей. ' +
+    'Строки этого месяца остаются посчитанными.',
+  changeEffect: (end) => `Новые тарифы действуют сразу; срок прежний, ${end}.`,
+  asNow: (plan) => `${plan}, как сейчас`,
+  notAdded: 'не добавлять',
+  planChoice: (plan, price, rows) => `${plan}: ${price}, строк в месяц: ${rows}`,
+  aMonth: (price) => `${price} в месяц`,
+  time: 'Срок',
+  months: (count) => `${number(count)} ${plural(count, monthForms)}`,
+  showPrice: 'Показать цену',
+  price: 'Цена',
+  order: 'Заказать с оплатой',
+  orderFree: 'Выполнить сейчас',
+  terms: 'Оформляя заказ, вы принимаете',
+  termsLink: 'условия',
+  orders: 'Заказы',
+  noOrders: 'Заказов пока не было.',
+  orderKinds: { new: 'новая подписка', renew: 'продление', change: 'другие тарифы' },
+  orderStates: {
+    waiting: 'ждёт оплаты',
+    confirmed: 'выполнен',
+    declined: 'отклонён',
+    expired: 'истёк',
+  },
+  number: 'Номер',
+  orderedOn: 'Оформлен',
+  doneOn: 'Завершён',
+  what: 'Что',
+  amount: 'Сумма',
+  payUntil: 'Оплатить до',
+  plans: 'Тарифы',
+  howToPay: 'Как оплатить',
+  receipt: 'Квитанция',
+  receiptOf: (order) => `Квитанция ${order}`,
+  orderNumber: (order) => `Заказ ${order}`,
+  print: 'Напечатать',
+  back: 'Назад',
+
+  reissue: 'Новый токен',
+  reissueText:
+    'Если токен мог стать известен другим, замените его новым. Код придёт на адрес подписки; ' +
+    'агентам, которые вошли со старым токеном, нужно будет войти снова.',
+  sendCode: 'Прислать код',
+  newCode: 'Прислать другой код',
+  codeSent: 'Код отправлен на адрес подписки. Он действует 10 минут.',
+  code: 'Код из 8 цифр',
+  endEarlier: 'Старый токен перестанет работать сразу',
+  getToken: 'Получить новый токен',
+  tokenShown:
+    'Это ваш новый токен. Скопируйте его сейчас: он показан один раз. Он также отправлен письмом.',
+  earlierUntil: (end) => `Старый работает до ${end}.`,
+  earlierEnded: 'Старый больше не работает.',
+
+  connections: 'Агенты',
+  connectionsText:
+    'Программы, которые вошли с токеном этой подписки. Прочитанное ими идёт в счёт её строк.',
+  noConnections: 'Ни один агент не вошёл.',
+  app: 'Программа',
+  accessOf: 'Доступ получает',
+  connectedOn: 'Подключена',
+  lastUsedOn: 'Последнее обращение',
+  state: 'Состояние',
+  action: 'Действие',
+  connectionStates: {
+    live: 'подключена',
+    waiting: 'ещё не подключена',
+    idle: 'слишком долго не обращалась',
+    revoked: 'отключена',
+    replayed: 'отключена: её секрет использован дважды',
+    disconnected: 'отключилась сама',
+    displaced: 'отключена: слишком много подключений',
+    replaced: 'закончилась вместе с токеном',
+    expired: 'закончилась вместе с подпиской',
+    cancelled: 'закончилась вместе с подпиской',
+  },
+  notYet: 'ещё нет',
+  never: 'не было',
+  thisComputer: 'программа на вашем компьютере',
+  end: 'Отключить',
+  endOf: (app) => `Отключить: ${app}`,
+  connectionEnded: (app) => `Подключение закончено: ${app}.`,
+}

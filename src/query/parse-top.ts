@@ -1,0 +1,67 @@
+import Type from 'typebox'
+import { badRequest } from '../errors.js'
+import { questionFields, rawFilter } from './parse-json.js'
+import { parseFormat, parseLimit, parseSelect, readParameters } from './parse-url.js'
+import type { RawQuestion } from './raw-question.js'
+import { parseDirectedCalls } from '../columns/call-text.js'
+import type { DirectedCall } from '../columns/call-text.js'
+
+/** A parsed top that is not yet resolved; it has no cursor. */
+export interface RawTop extends Omit<RawQuestion, 'cursor'> {
+  readonly by: DirectedCall
+}
+
+const parameterNames = ['by', 'limit', 'format', 'excel']
+
+/**
+ * Parses the top of a raw query string, `by=-2400&year=eq.2024&select=inn,2400&limit=20`. An empty
+ * parameter counts as absent.
+ * @throws bad_request for encoding, repeated parameters and what can't be read; not_acceptable for
+ *   a format that is not served
+ */
+export function parseTopUrl(query: string): RawTop {
+  const { filters, parameters, lists } = readParameters(query, parameterNames, ['select'])
+  const given = (name: string) => parameters.get(name) || undefined
+  const select = lists.get('select')?.filter((text) => text !== '')
+  return {
+    by: parseBy(given('by')),
+    filters,
+    select: select?.length === 0 ? null : parseSelect(select),
+    limit: parseLimit(given('limit')),
+    format: parseFormat(given('format'), given('excel')),
+  }
+}
+
+/** The top as one flat JSON object, for MCP. */
+export const topFields = {
+  by: Type.Optional(
+    Type.String({ description: 'a column name; with - in front the largest values come first' }),
+  ),
+  filters: questionFields.filters,
+  select: questionFields.select,
+  limit: questionFields.limit,
+}
+
+/**
+ * Converts a valid value to a top. An empty list counts as absent.
+ * @throws bad_request for a column that can't be read
+ */
+export function rawTop(content: Type.Static<Type.TObject<typeof topFields>>): RawTop {
+  const { by, filters = [], select = [], limit = null } = content
+  return {
+    by: parseBy(by),
+    filters: filters.map(rawFilter),
+    select: select.length === 0 ? null : select,
+    limit,
+    format: null,
+  }
+}
+
+function parseBy(text: string | undefined): DirectedCall {
+  if (text === undefined) {
+    throw badRequest('by is missing. Name the column to sort by, with - for the largest first.')
+  }
+  const [by, ...others] = parseDirectedCalls(text, 'by')
+  if (by && others.length === 0) return by
+  throw badRequest('by takes one column. Ties come in stored order.')
+}

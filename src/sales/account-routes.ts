@@ -1,0 +1,186 @@
+import type { FastifyInstance } from 'fastify'
+import { requireSubscriber } from '../access/principal.js'
+import type { Language } from '../config.js'
+import { ServiceError } from '../errors.js'
+import type { Service } from '../service.js'
+import { isRefusal } from './orders/refusals.js'
+import type { Refusal } from './orders/refusals.js'
+import { finishReissue, startReissue } from './orders/new-token.js'
+import { shopAccount } from './orders/shop-account.js'
+import type { Shop } from './orders/shop.js'
+import {
+  orderChange,
+  orderRenewal,
+  quoteChange,
+  quoteRenewal,
+} from './orders/subscription-orders.js'
+import { isoTime, isoTimeOrNull } from '../text.js'
+import { contextOf } from '../http/request-context.js'
+import { readBody } from '../http/body.js'
+import { html } from '../portal/html.js'
+import { languageOf } from '../portal/language.js'
+import { visit } from '../portal/page-context.js'
+import type { PageContext, Site } from '../portal/page-context.js'
+import { reading, sendPage } from '../portal/send-page.js'
+import { titledPage } from '../portal/titled-page.js'
+import { accountJson, connectionJson, orderJson, readJson } from './account-json.js'
+import { OrderSchema, TypedCodeSchema, WantedSchema } from './account-json.js'
+import { lostTokenLink } from './orders/routes/lost-token-pages.js'
+import { shopWordsOf } from './orders/routes/shop-words.js'
+
+export interface AccountRouteParts {
+  readonly site: Site
+  readonly service: Pick<Service, 'admit' | 'connections' | 'endConnection'>
+  readonly shop: Shop
+}
+
+interface ConnectionRoute {
+  readonly Params: { readonly connection: string }
+}
+
+/**
+ * Adds the account page, and what it reads and does with the token of its tab; agents' tokens
+ * can't.
+ */
+export function addAccount(app: FastifyInstance, parts: AccountRouteParts): void {
+  const { site } = parts
+  app.route({
+    method: reading,
+    url: '/account',
+    handler: (request, reply) => {
+      const context = visit(site, request)
+      return sendPage(request, reply, context, accountPage(context, parts.shop.isMailOn))
+    },
+  })
+  // Its earlier address.
+  app.route({
+    method: reading,
+    url: '/usage',
+    handler: (request, reply) => reply.redirect(visit(site, request).link('/account'), 308),
+  })
+  addConnections(app, parts)
+  addOrders(app, parts)
+  addReissue(app, parts)
+}
+
+/** Renders the page where a subscriber enters a token. The script then shows its account. */
+function accountPage(context: PageContext, isMailOn: boolean): string {
+  const { words } = context
+  return titledPage(
+    context,
+    words.account,
+    html`<p class="lead">${words.accountText}</p>
+      <noscript><p>${words.needsScriptAccount}</p></noscript>
+      ${lostTokenLink(context, isMailOn)}
+      <div id="account-app"></div>`,
+    words.accountText,
+  )
+}
+
+function addConnections(app: FastifyInstance, { service }: AccountRouteParts): void {
+  app.route({
+    method: 'GET',
+    url: '/account/connections',
+    handler: async (request, reply) => {
+      const connections = await service.connections(
+        await service.admit(contextOf(request, reply), 1),
+      )
+      return reply.send({ data: connections.map(connectionJson) })
+    },
+  })
+  app.route<ConnectionRoute>({
+    method: 'DELETE',
+    url: '/account/connections/:connection',
+    handler: async (request, reply) => {
+      const caller = await service.admit(contextOf(request, reply), 1)
+      await service.endConnection(caller, request.params.connection)
+      return reply.code(204).send()
+    },
+  })
+}
+
+/** A request with a subscription's own token. */
+interface OwnRequest {
+  readonly subscriptionId: string
+  /** The client's network address. */
+  readonly address: string
+  readonly language: Language
+  readonly body: Buffer
+}
+
+/** Adds a path for the holder of a token. What the shop refuses is said in the page's language. */
+function addOwn(
+  app: FastifyInstance,
+  { service }: AccountRouteParts,
+  method: 'GET' | 'POST',
+  url: string,
+  answer: (request: OwnRequest) => Promise<object>,
+): void {
+  app.route({
+    method,
+    url,
+    handler: async (request, reply) => {
+      const caller = await service.admit(contextOf(request, reply), 1)
+      const { id } = requireSubscriber(caller.principal)
+      const { lang } = request.query as Readonly<Record<string, unknown>>
+      const language = languageOf(lang, request.headers['accept-language'])
+      const body = method === 'POST' ? await readBody(request, reply) : Buffer.alloc(0)
+      try {
+        return await answer({ subscriptionId: id, address: request.ip, language, body })
+      } catch (cause) {
+        if (!isRefusal(cause)) throw cause
+        void reply.header('Content-Language', language)
+        throw translated(cause, language)
+      }
+    },
+  })
+}
+
+function translated({ code, reason, retryAfterSeconds }: Refusal, language: Language) {
+  const detail = shopWordsOf(language).refusals[reason]
+  return new ServiceError(code, detail, {
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+}
+
+function addOrders(app: FastifyInstance, parts: AccountRouteParts): void {
+  const { shop } = parts
+  addOwn(app, parts, 'GET', '/account/orders', async ({ subscriptionId, language }) =>
+    accountJson(shop, language, await shopAccount(shop, subscriptionId)),
+  )
+  addOwn(app, parts, 'POST', '/account/quotes', async ({ subscriptionId: id, body }) => {
+    const wanted = readJson(WantedSchema, body)
+    const { amountRub, expiresAt } =
+      wanted.kind === 'renew'
+        ? await quoteRenewal(shop, id, wanted.months)
+        : await quoteChange(shop, id, wanted.plans)
+    return { amount_rub: amountRub, expires_at: isoTime(expiresAt) }
+  })
+  addOwn(app, parts, 'POST', '/account/orders', async ({ subscriptionId: id, language, body }) => {
+    const wanted = readJson(OrderSchema, body)
+    const placed =
+      wanted.kind === 'renew'
+        ? await orderRenewal(shop, id, wanted.months, wanted.amount_rub)
+        : await orderChange(shop, id, wanted.plans, wanted.amount_rub)
+    const order = placed.kind === 'waiting' ? placed.order : placed.confirmed.order
+    return orderJson(shop, language, order)
+  })
+}
+
+function addReissue(app: FastifyInstance, parts: AccountRouteParts): void {
+  const { shop } = parts
+  addOwn(app, parts, 'POST', '/account/token/code', async ({ subscriptionId, address }) => {
+    return { code_id: await startReissue(shop, subscriptionId, address) }
+  })
+  addOwn(app, parts, 'POST', '/account/token', async ({ subscriptionId, body }) => {
+    const typed = readJson(TypedCodeSchema, body)
+    const endsEarlier = typed.end_earlier
+    const { token, previousValidUntil } = await finishReissue(
+      shop,
+      { codeId: typed.code_id, code: typed.code },
+      { subscriptionId, endsEarlier },
+    )
+    const earlier = endsEarlier ? null : previousValidUntil
+    return { token, earlier_valid_until: isoTimeOrNull(earlier) }
+  })
+}

@@ -1,0 +1,27 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../../errors.js'
+import { readBody } from '../../../http/body.js'
+import { isOwnPage } from '../../../portal/own-page.js'
+import type { Site } from '../../../portal/page-context.js'
+
+const formBytesMax = 16 * 1024
+
+/**
+ * The fields of a form that a page of this site sent.
+ * @throws forbidden when another site sent it; payload_too_large over 16 KiB
+ */
+export async function readForm(
+  { publicUrl }: Site,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<URLSearchParams> {
+  const { protocol, host } = request
+  if (!isOwnPage(request, [publicUrl, `${protocol}://${host}`])) {
+    throw new ServiceError('forbidden', 'The form was sent by a page of another site.')
+  }
+  const body = await readBody(request, reply)
+  if (body.length > formBytesMax) {
+    throw new ServiceError('payload_too_large', 'The form is over 16 KiB.')
+  }
+  return new URLSearchParams(body.toString('utf8'))
+}
