@@ -125,17 +125,18 @@ export function readOptions<T extends OptionTable>(
 
 /** The text of `--help`. */
 export function helpText(command: Command<OptionTable>): string {
-  return parserOf(command).helpInformation()
+  const { footer } = command
+  return parserOf(command).helpInformation() + (footer === undefined ? '' : `\n${footer}\n`)
 }
 
-function parserOf({ usage, about, options, footer = '' }: Command<OptionTable>): Parser {
+function parserOf({ usage, about, options }: Command<OptionTable>): Parser {
   const silent = { writeOut: () => undefined, writeErr: () => undefined }
   const parser = new Parser(usage)
+    .usage('[options]')
     .description(about)
     .exitOverride()
     .configureOutput(silent)
     .configureHelp({ helpWidth: helpColumns })
-    .addHelpText('after', footer)
   for (const [name, { placeholder, isOperand, help }] of Object.entries(options)) {
     const value = placeholder === null ? '' : ` <${placeholder}>`
     if (isOperand) parser.argument(value.trim(), help)
