@@ -1,5 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdtemp, open, rm } from 'node:fs/promises'
+import { devNull, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import type { DuckDBConnection } from '@duckdb/node-api'
@@ -25,15 +25,19 @@ export interface SandboxOptions {
 }
 
 const tempSizeMaxBytes = 8 * 1024 ** 3
+/** What a start opens, with some to spare for what else opens files meanwhile. */
+const descriptorsMin = 16
 
 /**
  * The only code that starts a DuckDB. The instance reads only the given folders and the temp
  * folder. It loads no extension, and later statements can change only the settings that the options
  * name. The caller closes it; `inSandbox` does that for one piece of work.
+ * @throws the system's error if the process may open no more files
  */
 export async function startInstance(options: SandboxOptions): Promise<DuckDBInstance> {
   const tempSize = options.tempSizeMaxBytes ?? tempSizeMaxBytes
   const spillFolder = options.spills === false ? null : options.tempFolder
+  await requireDescriptors()
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(options.threads),
     memory_limit: kibibytes(options.memoryLimitBytes),
@@ -84,6 +88,14 @@ export async function withTempFolder<T>(
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** DuckDB ends the whole process if it can open no file while an instance starts. */
+async function requireDescriptors(): Promise<void> {
+  const opening = Array.from({ length: descriptorsMin }, () => open(devNull))
+  const opened = await Promise.allSettled(opening)
+  for (const each of opened) if (each.status === 'fulfilled') await each.value.close()
+  for (const each of opened) if (each.status === 'rejected') throw each.reason
 }
 
 async function withConnection<T>(

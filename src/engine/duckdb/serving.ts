@@ -155,6 +155,9 @@ async function open(options: ServingOptions): Promise<PooledInstance> {
     tempFolder,
     changeable: [fileCache],
     ...(options.hasLowPriority && { threads: 1, prepare }),
+  }).catch(async (cause: unknown) => {
+    await removeFolder(tempFolder)
+    throw cause
   })
   const unused = {
     idle: [],
@@ -168,6 +171,10 @@ async function open(options: ServingOptions): Promise<PooledInstance> {
 async function newFolder(parent: string): Promise<string> {
   await mkdir(parent, { recursive: true, mode: 0o700 })
   return await mkdtemp(join(parent, 'instance-'))
+}
+
+async function removeFolder(folder: string | null): Promise<void> {
+  if (folder !== null) await rm(folder, { recursive: true, force: true })
 }
 
 async function connect({ instance, tempFolder }: PooledInstance): Promise<Session> {
@@ -193,5 +200,5 @@ async function closeIfDone(opened: PooledInstance): Promise<void> {
   if (!isRetired || running.size > 0) return
   for (const session of idle.splice(0)) session.close()
   instance.closeSync()
-  if (tempFolder !== null) await rm(tempFolder, { recursive: true, force: true })
+  await removeFolder(tempFolder)
 }

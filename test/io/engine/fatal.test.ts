@@ -1,4 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { devNull } from 'node:os'
 import t from 'tap'
 import type { Test } from 'tap'
 import { ServiceError } from '../../../src/errors.js'
@@ -55,6 +57,36 @@ await t.test('an INTERNAL error tells the caller nothing, and the next query wor
     ['{"id":0}', '{"id":1}'],
     'other columns of the poisoned file',
   )
+})
+
+/** Opens files until the process may open no more. */
+function takeDescriptors(t: Test): readonly number[] {
+  const limit = (soft: string) => {
+    execFileSync('prlimit', ['--pid', String(process.pid), `--nofile=${soft}:`])
+  }
+  limit('512')
+  t.teardown(() => {
+    limit('1024')
+  })
+  const taken: number[] = []
+  try {
+    for (;;) taken.push(openSync(devNull, 'r'))
+  } catch (cause) {
+    t.match(cause, { code: 'EMFILE' })
+  }
+  return taken
+}
+
+// DuckDB ends the process if it can open no file while an instance starts.
+await t.test('an instance that can open no files is refused, and a later one starts', async (t) => {
+  const world = await openPoisoned(t)
+  const expected = await work(world, 'before')
+  await t.rejects(drink(world), { code: 'service_unavailable' })
+  const taken = takeDescriptors(t)
+  const refusal = { code: 'service_unavailable', detail: /could not be started/ }
+  await t.rejects(work(world, 'meanwhile'), refusal)
+  for (const descriptor of taken) closeSync(descriptor)
+  t.equal(await work(world, 'after'), expected)
 })
 
 await t.test('queries that ran beside it run again and succeed', async (t) => {
