@@ -24,6 +24,7 @@ import type { Config } from './config.js'
 import { ServerLock } from './control/store/server-lock.js'
 import { DispatchEngine } from './engine/dispatch-engine.js'
 import type { DuckDbEngine } from './engine/duckdb/duckdb-engine.js'
+import type { Instances } from './engine/duckdb/instances.js'
 import type { Engine } from './engine/engine.js'
 import { defaultMemory } from './machine.js'
 import type { Random } from './random.js'
@@ -153,7 +154,8 @@ async function openApp(
   records.start()
   await reloader.report()
   const noteStart = () => records.trail.record('server.started', 'server', { release: version })
-  const life = lifeOf(base, { noteStart, updates, sales, guides, stop })
+  const { instances } = engines.files
+  const life = lifeOf(base, { noteStart, updates, sales, guides, instances, stop })
   return { server, catalog, registry, ...life }
 }
 
@@ -163,6 +165,7 @@ interface LifeParts {
   readonly updates: CatalogUpdates
   readonly sales: Sales
   readonly guides: GuideWarmer
+  readonly instances: Instances
   /** Aborted at the begin of a stop. */
   readonly stop: AbortController
 }
@@ -170,13 +173,13 @@ interface LifeParts {
 /** Starts what runs by itself, and ends all. */
 function lifeOf(
   { cleanup, clock }: ServerBase,
-  { noteStart, updates, sales, guides, stop }: LifeParts,
+  { noteStart, updates, sales, guides, instances, stop }: LifeParts,
 ): Pick<App, 'prepare' | 'reload' | 'drain' | 'close'> {
   const { reloader, packer, scrub } = updates
   return {
     prepare: () => {
       noteStart()
-      for (const part of [...sales.running, reloader, packer, scrub]) part.start()
+      for (const part of [instances, ...sales.running, reloader, packer, scrub]) part.start()
       return guides.start()
     },
     reload: (force) => reloader.reload(force),

@@ -103,7 +103,7 @@ export class Metrics {
 
   readonly #withdrawals = this.#counter(
     'das_withdrawals_total',
-    'Versions and packed copies withdrawn because a stored file had changed.',
+    'Versions and forms withdrawn because a stored file had changed.',
     ['dataset'],
   )
 

@@ -27,7 +27,7 @@ export interface Column extends ColumnAbout {
   /** Groups of its codes, the shortest first; none if its values are not codes. */
   readonly levels: readonly CodeLevel[]
   readonly labels: CodeLabels | null
-  /** Its packed texts have a search file, which `contains` reads first. */
+  /** Its texts have a search file, which `contains` reads first. */
   readonly searched: boolean
   /** Callers can't tell that the column exists. */
   readonly hidden: boolean

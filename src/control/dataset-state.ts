@@ -23,7 +23,7 @@ export interface DatasetState {
   readonly warnings: readonly string[]
   readonly rows: number | null
   readonly files: number | null
-  /** How the versions folder holds the files: linked, copied or packed; null = no version. */
+  /** How the versions folder holds the files: linked or copied; null = no version. */
   readonly stored: string | null
   /** The state of packing, for the operator; null = nothing to report. */
   readonly packing: string | null

@@ -53,7 +53,7 @@ function sourceProblems(
   entry: Readonly<Record<string, unknown>>,
   path: readonly string[],
 ): readonly ShapeProblem[] {
-  const { files, engine, table, key, pack, columns } = entry
+  const { files, engine, table, key, lookups, pack, columns } = entry
   const missing = (key: string, message: string) => [problemAt(path, message, key)]
   if (engine === undefined && table === undefined) {
     return files === undefined ? missing('files', 'is missing.') : []
@@ -71,6 +71,9 @@ function sourceProblems(
     ...(pack === 'auto'
       ? [problemAt([...path, 'pack'], 'is for files; a table is not packed.')]
       : []),
+    ...(lookups === undefined
+      ? []
+      : [problemAt([...path, 'lookups'], 'is for files; a table finds rows itself.')]),
     ...searched.map(([column]) =>
       problemAt([...path, 'columns', column, 'search'], 'is for files; remove it.'),
     ),

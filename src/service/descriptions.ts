@@ -189,9 +189,14 @@ function exampleFilters(access: Access): readonly Column[] {
   return fast.length > 0 ? fast : access.columns.filter(isShown).slice(0, exampleColumns)
 }
 
-/** The columns with known bounds in every file: filters on them skip most files. */
+/**
+ * The columns with known bounds in every file, where filters skip most files; and those that row
+ * copies find rows by.
+ */
 export function fastColumns({ version, columns }: Access): readonly Column[] {
-  const known = new Set([...version.key, ...(version.history ? [version.history] : [])])
+  const isCopied = version.files.every(({ rowCopy, rows }) => rowCopy !== null || rows === 0)
+  const found = isCopied ? version.lookUps : []
+  const known = new Set([...version.key, ...(version.history ? [version.history] : []), ...found])
   return [...known].filter((column) => columns.includes(column))
 }
 

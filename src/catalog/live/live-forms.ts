@@ -3,7 +3,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
 import { identityOrNull } from '../../versions/files/disk-state.js'
-import { attachForms } from '../../versions/forms/attach-forms.js'
+import { attachForms, withoutForm } from '../../versions/forms/attach-forms.js'
 import { formsOf, isFormName } from '../../versions/forms/form.js'
 import type { Form, FormKind } from '../../versions/forms/form.js'
 import { formRecordName, formsFolderName } from '../../versions/forms/form-record.js'
@@ -11,6 +11,7 @@ import { formsOrder } from '../../versions/forms/forms-order.js'
 import type { FormsOrder } from '../../versions/forms/forms-order.js'
 import type { CheckedFile } from '../../versions/store/file-checks.js'
 import { removeAfterMs } from '../../versions/store/version-folders.js'
+import { formFiles } from '../../versions/version.js'
 import type { Version } from '../../versions/version.js'
 import { packsBySelf } from '../dataset.js'
 import type { Dataset } from '../dataset.js'
@@ -55,12 +56,18 @@ export class LiveForms {
     return identityOrNull(join(this.folder, formRecordName))
   }
 
-  /** The dataset with the forms that there are; `isVerified` reads those that are new. */
+  /**
+   * The dataset with the forms that there are; `isVerified` reads new ones whole. Those of an earlier
+   * process are verified when they are read, so that a start need not wait for them.
+   */
   async attach(dataset: Dataset, isVerified: boolean): Promise<Dataset> {
     if (!dataset.version || dataset.version.table) return dataset
     const { checks } = this.#options
+    const served = this.#served ? formFiles(this.#served.version) : []
+    const known = new Map(served.map(({ path, hash }) => [path, hash]))
     const isUsable = async (file: CheckedFile) => {
-      return !isVerified || checks.isVerified(file) || (await checks.verify(file)) === 'intact'
+      if (!isVerified || known.get(file.path) === file.hash || checks.isVerified(file)) return true
+      return (await checks.verify(file)) === 'intact'
     }
     const attached = await attachForms(dataset.version, this.folder, isUsable)
     this.#served = { version: attached.version, missing: attached.missing }
@@ -101,6 +108,9 @@ export class LiveForms {
   /** Removes a damaged form, which is then made again. */
   lose({ path }: CheckedFile): void {
     this.#isDamaged = true
+    const { version, missing = [] } = this.#served ?? {}
+    if (version)
+      this.#served = { version: withoutForm(version, (file) => file.path === path), missing }
     this.#options.forgetForm?.(path)
     rmSync(path, { force: true })
   }

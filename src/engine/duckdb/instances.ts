@@ -8,6 +8,12 @@ export class Instances {
     this.#all = all
   }
 
+  /** Starts those that wait for their first question, which then finds all that they need open. */
+  start(): void {
+    // One that can't be started now is started by its first question.
+    for (const each of this.#all) each.run(async () => {}).catch(() => undefined)
+  }
+
   /** The bytes that each holds. */
   memoryBytes(): Promise<readonly number[]> {
     return Promise.all(this.#all.map((each) => each.memoryBytes()))

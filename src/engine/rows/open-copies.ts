@@ -4,7 +4,7 @@ import { RowCopy } from './row-copy.js'
 
 /** For all copies together: a box has many files, and a process few descriptors. */
 const copiesMax = 256
-/** A directory takes about a byte and a half for each row. */
+/** A directory takes twelve bytes for each block of rows, and four for each page of a look-up. */
 const heldBytesMax = 256 * 1024 ** 2
 
 interface OpenCopy {

@@ -22,6 +22,8 @@ import { literal } from '../../sql/quote.js'
 
 /** The rows of the first statement, which shows how long rows are. */
 const firstRows = 1024
+/** What a cell takes until then. */
+const cellBytes = 8
 /** A statement returns about so many bytes, and so many rows at most. */
 const statementBytes = 24_000_000
 const statementRowsMax = 40_960
@@ -51,7 +53,7 @@ export async function writeRows(
     history: byName.get(order.history ?? '') ?? null,
   })
   try {
-    let rowBytes = blockBytes
+    let rowBytes = columns.length * cellBytes
     for (let from = 0; from < file.rows;) {
       const fit = Math.ceil(statementBytes / rowBytes)
       const to = Math.min(
