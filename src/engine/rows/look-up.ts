@@ -21,7 +21,8 @@ export class LookUp {
    */
   async rowsOf(hash: Hash, from: number, limit: number, pace: Pace): Promise<number[]> {
     const rows: number[] = []
-    for (let index = this.#pageBefore(hash.high); index < this.#firstHighs.length; index += 1) {
+    const first = await this.#firstPage(hash, from, pace)
+    for (let index = first; index < this.#firstHighs.length; index += 1) {
       const page = await this.#page(index, pace)
       let place = firstNotBefore(page, hash, from)
       for (; place < entriesPerPage && rows.length < limit; place += 1) {
@@ -34,15 +35,27 @@ export class LookUp {
     return rows
   }
 
-  /** The last page that may hold an entry before all entries with this upper half. */
-  #pageBefore(high: number): number {
+  /** The last page that begins before (hash, row): of a frequent value, not its first one. */
+  async #firstPage(hash: Hash, row: number, pace: Pace): Promise<number> {
+    let page = Math.max(0, this.#pagesBefore(hash.high) - 1)
+    let end = this.#pagesBefore(hash.high + 1)
+    while (end - page > 1) {
+      const middle = (page + end) >>> 1
+      if (firstNotBefore(await this.#page(middle, pace), hash, row) > 0) page = middle
+      else end = middle
+    }
+    return page
+  }
+
+  /** How many pages begin with an upper half below this one. */
+  #pagesBefore(high: number): number {
     let [low, end] = [0, this.#firstHighs.length]
     while (low < end) {
       const middle = (low + end) >>> 1
       if ((this.#firstHighs[middle] ?? 0) < high) low = middle + 1
       else end = middle
     }
-    return Math.max(0, low - 1)
+    return low
   }
 
   /** The entries of a page, without its checksum. */

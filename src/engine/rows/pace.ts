@@ -7,6 +7,13 @@ import { timedOut } from '../deadline.js'
 const slowMs = 1
 /** Other requests wait this long at most while one is answered. */
 const turnMs = 4
+/** A question that looks at more rows than this, and leaves most of them out, is the engine's. */
+const leftOutMax = 65_536
+
+/** Conditions of frequent values have few rows in common: the engine's threads read them faster. */
+export class TooManyRowsError extends Error {
+  override readonly name = 'TooManyRowsError'
+}
 
 interface PaceOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>
@@ -29,6 +36,7 @@ export class Pace {
   readonly #options: PaceOptions
   #turnStart: number
   #isSlow = false
+  #leftOut = 0
 
   constructor(options: PaceOptions) {
     this.#options = options
@@ -47,6 +55,15 @@ export class Pace {
     const found = read()
     this.#isSlow ||= monotonicMs() - start > slowMs
     return found
+  }
+
+  /**
+   * Counts rows that were looked at and left out.
+   * @throws TooManyRowsError where there are too many of them
+   */
+  leaveOut(rows: number): void {
+    this.#leftOut += rows
+    if (this.#leftOut > leftOutMax) throw new TooManyRowsError('most rows are left out again')
   }
 
   /**

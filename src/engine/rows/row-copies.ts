@@ -6,7 +6,7 @@ import type { FileQuestion, FileRows } from '../file-question.js'
 import type { FilePosition } from '../../query/question.js'
 import { DamagedCopyError } from './layout.js'
 import { OpenCopies } from './open-copies.js'
-import { Pace } from './pace.js'
+import { Pace, TooManyRowsError } from './pace.js'
 import { planRows, planSearch } from './plan.js'
 import type { CopyOfFile, RowPlan } from './plan.js'
 import { RowReader } from './row-reader.js'
@@ -37,7 +37,7 @@ export class RowCopies {
 
   /**
    * A page of rows; null if another form must be read: the question is not of look-up columns
-   * alone, or a copy is missing or damaged.
+   * alone, or leaves out most of the rows that these find, or a copy is missing or damaged.
    * @throws the signal's reason; timeout
    */
   async read(question: FileQuestion, options: ReadOptions): Promise<FileRows | null> {
@@ -138,7 +138,7 @@ export class RowCopies {
     try {
       return await work()
     } catch (cause) {
-      if (cause instanceof UnusableCopy) return null
+      if (cause instanceof UnusableCopy || cause instanceof TooManyRowsError) return null
       throw cause
     }
   }

@@ -61,15 +61,18 @@ export class RowReader {
   /**
    * Numbers of rows from `from` on that meet the conditions, some at a time; another value with the
    * hash of a wanted one may be among them.
+   * @throws TooManyRowsError if most are left out again
    */
   async *numbers(from: number, amount: () => number): AsyncGenerator<readonly number[]> {
     if (this.#history?.verdict === false) return
-    let found: Found = { rows: [], upTo: from - 1 }
+    let found: Found = { rows: [], upTo: from - 1, seen: 0 }
     while (found.upTo < this.#copy.rows) {
       await this.#pace.turn()
       found = await this.#next(found.upTo + 1, amount())
-      const passing = this.#history ? this.#history.passing(found.rows, this.#pace) : found.rows
-      yield await passing
+      const filter = this.#history
+      const passing = filter ? await filter.passing(found.rows, this.#pace) : found.rows
+      if (this.#isSparse) this.#pace.leaveOut(found.seen - passing.length)
+      yield passing
     }
   }
 

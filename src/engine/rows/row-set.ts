@@ -10,6 +10,8 @@ import type { Pace } from './pace.js'
 export interface Found {
   readonly rows: readonly number[]
   readonly upTo: number
+  /** How many rows were looked at to find these. */
+  readonly seen: number
 }
 
 /** The values of a look-up column that a question asks for. */
@@ -52,15 +54,16 @@ export async function rowsWith(
     if (rows.length === limit) upTo = Math.min(upTo, rows.at(-1) ?? upTo)
     for (const row of rows) all.push(row)
   }
-  if (hashes.length === 1) return { rows: all, upTo }
-  return { rows: all.filter((row) => row <= upTo).sort((a, b) => a - b), upTo }
+  const seen = all.length
+  if (hashes.length === 1) return { rows: all, upTo, seen }
+  return { rows: all.filter((row) => row <= upTo).sort((a, b) => a - b), upTo, seen }
 }
 
 /** `amount` rows without a condition. */
 export function rowsFrom(from: number, amount: number, end: number): Found {
   const last = Math.min(from + amount, end)
   const rows = Array.from({ length: Math.max(0, last - from) }, (_, index) => from + index)
-  return { rows, upTo: last === end ? Infinity : last - 1 }
+  return { rows, upTo: last === end ? Infinity : last - 1, seen: rows.length }
 }
 
 /** The rows that are in all sets. */
@@ -70,5 +73,5 @@ export function inAll(sets: readonly Found[]): Found {
   const upTo = Math.min(...sets.map((set) => set.upTo))
   const inOthers = others.map(({ rows }) => new Set(rows))
   const rows = first.rows.filter((row) => row <= upTo && inOthers.every((set) => set.has(row)))
-  return { rows, upTo }
+  return { rows, upTo, seen: sets.reduce((sum, set) => sum + set.seen, 0) }
 }
