@@ -26,7 +26,7 @@ export interface FormsOrder {
   /** The columns that rows are found by. */
   readonly lookUps: readonly string[]
   readonly history: string | null
-  /** Those that are missing. */
+  /** Those that are missing, each once: files with the same content share their pages. */
   readonly forms: readonly Form[]
   /** Null = as much as packing profits from, within a share of the machine's memory. */
   readonly memoryLimitBytes: number | null
@@ -76,7 +76,7 @@ export function formsOrder(
     columns: columns.map(({ source, type, asText }) => ({ source, type, asText })),
     lookUps: lookUps.map(({ source }) => source),
     history: history?.source ?? null,
-    forms,
+    forms: [...new Map(forms.map((form) => [form.name, form])).values()],
     memoryLimitBytes,
   }
 }

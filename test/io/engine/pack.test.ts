@@ -26,10 +26,11 @@ const files = {
 async function orderOf(
   t: Test,
   own: Readonly<Record<string, string>> = files,
+  patterns = 'data/*.parquet',
 ): Promise<FormsOrder> {
   const folder = testFolder(t)
   await writeParquet(join(folder, 'data'), own)
-  const version = await openVersion(folder, { entry })
+  const version = await openVersion(folder, { entry, patterns })
   return formsOrder(version, join(folder, 'forms'), formsOf(version), 256 * 1024 ** 2)
 }
 
@@ -125,3 +126,26 @@ await t.test(
     t.equal(Object.values(record).filter((each) => each === null).length, 0)
   },
 )
+
+await t.test('files with the same content, of different folders, share their pages', async (t) => {
+  const twice = Object.fromEntries(
+    [1, 2, 3].map((region) => [`region=${region}/a.parquet`, files['a.parquet']]),
+  )
+  const order = await orderOf(t, twice, 'data/**/*.parquet')
+  t.equal(order.files.length, 3)
+  t.equal(order.forms.filter(({ kind }) => kind === 'pages').length, 1)
+  t.equal(order.forms.filter(({ kind }) => kind === 'rows').length, 3)
+  const memoryLimitBytes = 1024 ** 3
+  await makeForms({ ...order, memoryLimitBytes }, silent)
+  t.same(Object.keys(await readFormRecord(order.folder)).sort(), namesOf(order))
+  for (const { name } of order.forms) t.ok(existsSync(join(order.folder, name)), name)
+})
+
+await t.test('rows that are suddenly long are read a few at a time', async (t) => {
+  const growing = `SELECT i AS k, i AS n, CASE WHEN i < 1024 THEN 'short'
+    ELSE repeat(md5(i::VARCHAR), 1500) END AS name FROM range(4000) t(i)`
+  const order = await orderOf(t, { 'a.parquet': growing })
+  const forms = order.forms.filter(({ kind }) => kind === 'rows')
+  await makeForms({ ...order, forms }, silent)
+  t.same(Object.keys(await readFormRecord(order.folder)), [forms[0]?.name])
+})

@@ -13,6 +13,7 @@ import {
   rowSeparator,
 } from '../../rows/write-row-copy.js'
 import { bindBigint } from '../bind.js'
+import { readFailure } from '../duckdb-failure.js'
 import { encodeCell } from '../../sql/encode.js'
 import { duckdb } from '../dialect.js'
 import { selectRows } from '../read/compile.js'
@@ -27,6 +28,8 @@ const cellBytes = 8
 /** A statement returns about so many bytes, and so many rows at most. */
 const statementBytes = 24_000_000
 const statementRowsMax = 40_960
+/** Rows that are much longer than those before them do not fit in memory: then fewer are read. */
+const shrink = 8
 
 /**
  * Writes the row copy of a file, and reads it back. The engine encodes the rows as it does for
@@ -54,14 +57,23 @@ export async function writeRows(
   })
   try {
     let rowBytes = columns.length * cellBytes
+    let rowsMax = firstRows
     for (let from = 0; from < file.rows;) {
       const fit = Math.ceil(statementBytes / rowBytes)
-      const to = Math.min(
-        file.rows,
-        from + Math.min(from === 0 ? firstRows : fit, statementRowsMax),
-      )
+      const to = Math.min(file.rows, from + Math.min(fit, rowsMax))
       const perBlock = Math.max(1, Math.round(blockBytes / rowBytes))
-      const texts = textsOf(await run(compileTexts(file, columns, { from, to }, perBlock)))
+      const found = await run(compileTexts(file, columns, { from, to }, perBlock)).catch(
+        (cause: unknown) => {
+          if (to - from === 1 || readFailure(cause).type !== 'Out of Memory') throw cause
+          return null
+        },
+      )
+      if (!found) {
+        rowsMax = Math.ceil((to - from) / shrink)
+        continue
+      }
+      rowsMax = statementRowsMax
+      const texts = textsOf(found)
       await writer.add(texts)
       rowBytes = texts.reduce((sum, { length }) => sum + length, 0) / (to - from)
       report(to - from)
