@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
@@ -105,9 +105,9 @@ export class LiveForms {
     this.#failed = { order, reason, at: now }
   }
 
-  /** Removes a damaged form, which is then made again. */
+  /** Removes a damaged form, which is then made again, unless the owner removes all forms now. */
   lose({ path }: CheckedFile): void {
-    this.#isDamaged = true
+    this.#isDamaged ||= existsSync(join(this.folder, formRecordName))
     const { version, missing = [] } = this.#served ?? {}
     if (version)
       this.#served = { version: withoutForm(version, (file) => file.path === path), missing }

@@ -11,7 +11,11 @@ import type { Registry } from '../../registry/registry.js'
 import { NoSpaceError } from '../../versions/disk-space.js'
 import { attachForms } from '../../versions/forms/attach-forms.js'
 import type { Form } from '../../versions/forms/form.js'
-import { formsFolderName, readFormRecord } from '../../versions/forms/form-record.js'
+import {
+  formRecordName,
+  formsFolderName,
+  readFormRecord,
+} from '../../versions/forms/form-record.js'
 import type { FormRecord } from '../../versions/forms/form-record.js'
 import { PackError, bytesOfForms, draftsOf, formsOrder } from '../../versions/forms/forms-order.js'
 import type { FormsOrder, FormsProgress } from '../../versions/forms/forms-order.js'
@@ -61,7 +65,10 @@ export function addDatasetPack(group: Command, parts: CliParts): void {
 async function remove(parts: CliParts, config: PackConfig, name: string): Promise<Result> {
   const registry = await readRegistry(config.registry)
   const { pack: mode } = findDataset(registry, name)
-  await rm(formsFolderOf(config, name), { recursive: true, force: true })
+  const folder = formsFolderOf(config, name)
+  // First, so that a running server does not take the others for damaged.
+  await rm(join(folder, formRecordName), { force: true })
+  await rm(folder, { recursive: true, force: true })
   await record(parts, config, 'pack.removed', name, {})
   const lines = [
     `${name}: the forms are removed. A running server reads the files alone within seconds.`,

@@ -1,5 +1,5 @@
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { filterPredicates } from '../../../src/columns/predicate.js'
@@ -9,11 +9,12 @@ import type { DuckDbEngine } from '../../../src/engine/duckdb/duckdb-engine.js'
 import { machineClock } from '../../../src/clock.js'
 import { RowCopies } from '../../../src/engine/rows/row-copies.js'
 import { planRows } from '../../../src/engine/rows/plan.js'
+import type { FileRows } from '../../../src/engine/file-question.js'
 import type { FilePosition } from '../../../src/query/question.js'
 import type { Version } from '../../../src/versions/version.js'
 import { never } from '../../engine/fixtures/open-engine.js'
 import { packPending } from '../../engine/fixtures/forms.js'
-import { openPacked, servedVersion } from '../../engine/fixtures/packed-world.js'
+import { openPacked, registryOf, servedVersion } from '../../engine/fixtures/packed-world.js'
 
 // Guarantee: an answer is the same, to the byte and to the position, from row copies and from the
 // files, whatever is damaged.
@@ -58,6 +59,10 @@ async function walk(engine: DuckDbEngine, version: Version, asked: Asked) {
     hasMore = page.hasMore
   }
   return found
+}
+
+function textOf({ encoded, position: { file, row } }: FileRows['rows'][number]): string {
+  return `${file} ${row} ${String(encoded)}`
 }
 
 /** Whether row copies answer a question alone. */
@@ -166,6 +171,39 @@ await t.test(
     }
   },
 )
+
+await t.test('conditions of frequent values that few rows meet are left to DuckDB', async (t) => {
+  const rows = 300_000
+  const common = `SELECT i AS n, i % 2 AS half, i * 2 // ${rows} AS part,
+    CASE WHEN i = ${rows - 1} THEN 2024 ELSE 2020 + i % 2 END AS year FROM range(${rows}) t(i)`
+  const { engine, bare, packed } = await openPacked(
+    t,
+    { 'a.parquet': common },
+    { entry: ['key: n', 'lookups: [half, part]', 'history: year'] },
+  )
+  const copies = new RowCopies({ clock: machineClock, onDamage: () => t.fail('damage') })
+  t.teardown(() => copies.close())
+  const half: Filter = ['half', 'eq', '1']
+  const part: Filter = ['part', 'eq', '1']
+  const cases: readonly (readonly [filters: readonly Filter[], isCopied: boolean])[] = [
+    [[half, ['year', 'gt', '2022']], false],
+    [[half, ['year', 'eq', '2020']], false],
+    [[['year', 'gt', '2022']], false],
+    [[half, ['year', 'eq', '2021']], true],
+    [[half, part], true],
+    [[half, ['n', 'eq', String(rows - 1)]], true],
+  ]
+  for (const [filters, isCopied] of cases) {
+    const predicates = predicatesOf(packed, filters)
+    const asked = { version: packed, predicates, columns: packed.columns, after: null, limit: 5 }
+    const page = await copies.read(asked, options)
+    t.equal(page !== null, isCopied, JSON.stringify(filters))
+    const wanted = await engine.read({ ...asked, version: bare }, options)
+    const found = await engine.read(asked, options)
+    t.same(found.rows.map(textOf), wanted.rows.map(textOf), JSON.stringify(filters))
+    t.equal(found.hasMore, wanted.hasMore)
+  }
+})
 
 /** A column of each type that has `eq`, its values as SQL. */
 const keys: Readonly<Record<string, readonly string[]>> = {
@@ -313,4 +351,20 @@ await t.test('copies that are cut, missing or of other rows are withdrawn', asyn
     await packPending(live)
     t.same(await walk(engine, servedVersion(live), question), wanted)
   }
+})
+
+await t.test('forms that their owner removes are not made again', async (t) => {
+  const world = await openPacked(t, { '2.parquet': files['2.parquet'] }, { entry })
+  const { engine, bare, live, folder } = world
+  writeFileSync(join(folder, 'registry.yaml'), registryOf('pack: off', ...entry))
+  while ((await live.update()) === 'unsettled');
+  const version = servedVersion(live)
+  const path = version.files[0]?.rowCopy?.path ?? ''
+  for (const name of ['record.json', basename(path)]) rmSync(join(dirname(path), name))
+  world.forget(path)
+  const question: Asked = { filters: [['id', 'eq', '00014']], limit: 7 }
+  t.same(await walk(engine, version, question), await walk(engine, bare, question))
+  t.equal(servedVersion(live).files[0]?.rowCopy, null)
+  while ((await live.update()) === 'unsettled');
+  t.equal(live.toPack, null)
 })
