@@ -104,12 +104,17 @@ export class RowReader {
     const batch = this.#isSparse ? Math.max(amount, sparseBatch) : amount
     if (this.#wanted.length === 0) return rowsFrom(from, batch, copy.rows)
     const sets: Found[] = []
+    let start = from
     for (const wanted of this.#wanted) {
       const lookUp = copy.lookUps.get(wanted.column.source)
       if (!lookUp) throw new DamagedCopyError('it lacks a look-up')
-      sets.push(await rowsWith(lookUp, wanted, from, batch, pace))
+      const set = await rowsWith(lookUp, wanted, start, batch, pace)
+      sets.push(set)
+      // No row before the first one of a set is in all of them.
+      start = set.rows[0] ?? set.upTo + 1
     }
-    return inAll(sets)
+    const found = inAll(sets)
+    return { ...found, upTo: Math.max(found.upTo, start - 1) }
   }
 
   /** Whether rows that are found may be left out again. */
