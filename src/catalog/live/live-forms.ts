@@ -110,7 +110,7 @@ export class LiveForms {
     this.#isDamaged ||= existsSync(join(this.folder, formRecordName))
     const { version, missing = [] } = this.#served ?? {}
     if (version)
-      this.#served = { version: withoutForm(version, (file) => file.path === path), missing }
+      {this.#served = { version: withoutForm(version, (file) => file.path === path), missing }}
     this.#options.forgetForm?.(path)
     rmSync(path, { force: true })
   }

@@ -17,6 +17,7 @@ import type { FileQuestion, FileRows } from '../file-question.js'
 import { Instances } from './instances.js'
 import { PlainPaths } from './plain-paths.js'
 import { compileCount, compileRead, rowsOf } from './read/compile.js'
+import { withIntactForms } from './read/intact-forms.js'
 import { narrow } from './read/narrow.js'
 import type { SearchContext } from './read/narrow.js'
 import { onVerified } from './read/on-verified.js'
@@ -52,6 +53,8 @@ export interface EngineOptions extends SandboxOptions, TurnsOptions {
 }
 
 type Work<T> = (session: Session) => Promise<T>
+/** What every question has. */
+type Asked = Pick<Question, 'version' | 'predicates'>
 
 /**
  * The engine over four DuckDB instances in this process: one with a single thread, for small
@@ -107,11 +110,12 @@ export class DuckDbEngine implements Engine {
     const question = fileQuestion(asked)
     const copied = await this.#options.copies?.read(question, options)
     if (copied) return copied
-    const choice = await this.#choose(question.version, question.predicates, 'pages', options)
-    return this.#query(choice, sizeOfPage(choice), options, (held) =>
-      question.format === 'parquet'
-        ? this.#readFile(question, choice, held)
-        : this.#readRows(question, choice, held),
+    return this.#asking(question, 'pages', options, (choice) =>
+      this.#query(choice, sizeOfPage(choice), options, (held) =>
+        question.format === 'parquet'
+          ? this.#readFile(question, choice, held)
+          : this.#readRows(question, choice, held),
+      ),
     )
   }
 
@@ -120,47 +124,49 @@ export class DuckDbEngine implements Engine {
     predicates: readonly Predicate[],
     options: ReadOptions,
   ): Promise<number> {
-    const choice = await this.#choose(version, predicates, 'files', options)
-    const size = sizeOfCount(choice)
-    return this.#query(choice, size, options, (held) =>
-      this.#runPlanned(version, planOf(size), held, async (session) => {
-        let rows = 0
-        const run = (statement: Statement) => session.run(statement, held.signal)
-        for (const scan of planCount(await narrow(choice, this.#searching(run)))) {
-          const statement = compileCount(this.#paths.scan(scan), predicates)
-          const found = await readUnchanged(filesUpTo(scan), this.#checks, () => run(statement))
-          rows += Number(found[0]?.[0])
-        }
-        return rows
-      }),
-    )
+    return this.#asking({ version, predicates }, 'files', options, (choice) => {
+      const size = sizeOfCount(choice)
+      return this.#query(choice, size, options, (held) =>
+        this.#runPlanned(version, planOf(size), held, async (session) => {
+          let rows = 0
+          const run = (statement: Statement) => session.run(statement, held.signal)
+          for (const scan of planCount(await narrow(choice, this.#searching(run)))) {
+            const statement = compileCount(this.#paths.scan(scan), predicates)
+            const found = await readUnchanged(filesUpTo(scan), this.#checks, () => run(statement))
+            rows += Number(found[0]?.[0])
+          }
+          return rows
+        }),
+      )
+    })
   }
 
   async profile(question: ProfileQuestion, options: ReadOptions): Promise<Profile> {
-    const { version, predicates } = question
-    const choice = await this.#choose(version, predicates, 'files', options)
-    const size = sizeOfProfile(choice, question)
-    return this.#query(choice, size, options, (held) =>
-      this.#runPlanned(version, planOf(size), held, (session) => {
-        const run = (statement: Statement) => session.run(statement, held.signal)
-        const read = () => profileColumns(question, this.#paths.scan(choice), run)
-        return readUnchanged(filesToRead(choice), this.#checks, read)
-      }),
-    )
+    return this.#asking(question, 'files', options, (choice) => {
+      const size = sizeOfProfile(choice, question)
+      return this.#query(choice, size, options, (held) =>
+        this.#runPlanned(question.version, planOf(size), held, (session) => {
+          const run = (statement: Statement) => session.run(statement, held.signal)
+          const read = () => profileColumns(question, this.#paths.scan(choice), run)
+          return readUnchanged(filesToRead(choice), this.#checks, read)
+        }),
+      )
+    })
   }
 
   async summarize(summary: Summary, options: ReadOptions): Promise<Summarized> {
-    const { version, predicates, groups, measures } = summary
-    const columns = groups.length + measures.length
-    const choice = await this.#choose(version, predicates, 'files', options)
+    const columns = summary.groups.length + summary.measures.length
     const serving = this.#lane.servingOf(summary)
-    return this.#scan(choice, columns, options, serving, (context) => runSummary(summary, context))
+    return this.#asking(summary, 'files', options, (choice) =>
+      this.#scan(choice, columns, options, serving, (context) => runSummary(summary, context)),
+    )
   }
 
   async top(top: Top, options: ReadOptions): Promise<FileRows> {
     const { serving } = this.#lane
-    const choice = await this.#choose(top.version, top.predicates, 'files', options)
-    return this.#scan(choice, 1, options, serving, (context) => runTop(top, context))
+    return this.#asking(top, 'files', options, (choice) =>
+      this.#scan(choice, 1, options, serving, (context) => runTop(top, context)),
+    )
   }
 
   async close(): Promise<void> {
@@ -177,15 +183,17 @@ export class DuckDbEngine implements Engine {
     return { pages: this.#turns, summaries: this.#lane.turns }
   }
 
-  /** The files of a form, and in them the rows that look-ups find in row copies. */
-  async #choose(
-    version: Version,
-    predicates: readonly Predicate[],
+  /** Works on the files of a form, and in them on the rows that look-ups find in row copies. */
+  #asking<T>(
+    { version, predicates }: Asked,
     form: DuckDbForm,
     options: ReadOptions,
-  ): Promise<Choice> {
-    const found = await this.#options.copies?.find(version, predicates, options)
-    return chooseFiles(version, predicates, form, found)
+    work: (choice: Choice) => Promise<T>,
+  ): Promise<T> {
+    return withIntactForms(version, async (intact) => {
+      const found = await this.#options.copies?.find(intact, predicates, options)
+      return work(chooseFiles(intact, predicates, form, found))
+    })
   }
 
   /** Reads all rows that meet the predicates; where they may be many, in the lane for scans. */

@@ -30,6 +30,8 @@ class UnusableCopy extends Error {}
 export class RowCopies {
   readonly #parts: RowCopiesParts
   readonly #open = new OpenCopies()
+  /** Conditions that are the engine's, because look-ups find too many rows. */
+  readonly #tooMany = new WeakSet<readonly Predicate[]>()
 
   constructor(parts: RowCopiesParts) {
     this.#parts = parts
@@ -42,7 +44,9 @@ export class RowCopies {
    */
   async read(question: FileQuestion, options: ReadOptions): Promise<FileRows | null> {
     const plan = planRows(question)
-    return plan && this.#orNull(() => this.#readPage(plan, question, this.#paceOf(options)))
+    return (
+      plan && this.#orNull(question, () => this.#readPage(plan, question, this.#paceOf(options)))
+    )
   }
 
   /**
@@ -54,8 +58,8 @@ export class RowCopies {
     predicates: readonly Predicate[],
     options: ReadOptions,
   ): Promise<FoundRows | null> {
-    const plan = planSearch(version, predicates)
-    return plan && this.#orNull(() => this.#findAll(plan, this.#paceOf(options)))
+    const plan = this.#tooMany.has(predicates) ? null : planSearch(version, predicates)
+    return plan && this.#orNull({ predicates }, () => this.#findAll(plan, this.#paceOf(options)))
   }
 
   /** Closes a copy that is about to be removed. */
@@ -134,12 +138,16 @@ export class RowCopies {
     }
   }
 
-  async #orNull<T>(work: () => Promise<T>): Promise<T | null> {
+  async #orNull<T>(
+    { predicates }: Pick<FileQuestion, 'predicates'>,
+    work: () => Promise<T>,
+  ): Promise<T | null> {
     try {
       return await work()
     } catch (cause) {
-      if (cause instanceof UnusableCopy || cause instanceof TooManyRowsError) return null
-      throw cause
+      if (cause instanceof TooManyRowsError) this.#tooMany.add(predicates)
+      else if (!(cause instanceof UnusableCopy)) throw cause
+      return null
     }
   }
 

@@ -7,9 +7,12 @@ import type { StoredFile } from '../../../versions/version.js'
 
 /** A file differs from the published one: rows read from it may be torn. */
 export class ChangedFileError extends Error {
-  constructor({ name }: StoredFile, what: string) {
+  readonly path: string
+
+  constructor({ name, path }: StoredFile, what: string) {
     super(`${name} ${what}`)
     this.name = 'ChangedFileError'
+    this.path = path
   }
 }
 
