@@ -48,7 +48,7 @@ const weights: Readonly<Record<string, number>> = {
   cli: 7555,
   columns: 1496,
   control: 7186,
-  engine: 10783,
+  engine: 10760,
   'files of src itself': 2050,
   http: 3515,
   mcp: 1555,
@@ -57,7 +57,7 @@ const weights: Readonly<Record<string, number>> = {
   registry: 1921,
   sales: 5803,
   service: 3088,
-  versions: 6252,
+  versions: 6250,
 }
 /** How far a folder may be below its number. */
 const slackMax = 20

@@ -33,8 +33,6 @@ export interface Inspection {
 export interface InspectedColumn {
   /** True if no row has a value; null if not known. */
   readonly isEmpty: boolean | null
-  /** The only value of the column; null if there are several or it is not known. */
-  readonly onlyValue: string | null
   /** Rows with NaN or ±infinity; null if not counted. */
   readonly notFiniteRows: number | null
   /** Values that a double can't hold; null if none is known. */

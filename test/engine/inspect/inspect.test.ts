@@ -53,7 +53,6 @@ await t.test('footers show row groups, empty columns and long numbers', async (t
     { writing: ', ROW_GROUP_SIZE 2048' },
   )
   const unknown = {
-    onlyValue: null,
     notFiniteRows: null,
     rounded: null,
   }
@@ -80,26 +79,13 @@ await t.test("a deep inspection reads every type and finds what footers don't sh
   t.strictSame(damages, [])
   t.equal(columns.length, version.columns.length)
   const factsOf = (name: string) => columns[version.columns.findIndex((each) => each.name === name)]
-  t.match(factsOf('id'), { isEmpty: false, onlyValue: null })
+  t.match(factsOf('id'), { isEmpty: false })
   t.match(factsOf('bigint'), { rounded: { rows: 4, example: '9223372036854775807' } })
   t.match(factsOf('dec_18_6'), { rounded: { rows: 4 } })
   t.match(factsOf('ubigint'), { rounded: null }, 'served as a string anyway')
   t.match(factsOf('int'), { rounded: null })
   t.notOk(columns.some(({ isEmpty }) => isEmpty))
   t.strictSame(progress.at(-1), { rowsDone: 6, rows: 6 })
-})
-
-await t.test('one value, of files that lack the column too', async (t) => {
-  const { inspect } = await open(t, {
-    'a.parquet': "SELECT i AS id, 5 AS x, 'a' AS y, NULL::INTEGER AS z FROM range(3) t(i)",
-    'b.parquet': "SELECT i AS id, 5 AS x, 'b' AS y, 7 AS z FROM range(3, 6) t(i)",
-    'c.parquet': "SELECT 7::BIGINT AS id, 'b' AS y",
-  })
-  const { columns } = await inspect({ deep: true })
-  t.strictSame(
-    columns.map(({ onlyValue }) => onlyValue),
-    [null, '5', null, '7'],
-  )
 })
 
 await t.test('keys are counted over all files; nested ones are not', async (t) => {

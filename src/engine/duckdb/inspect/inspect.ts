@@ -132,10 +132,9 @@ function inspectedColumn(
   scanned: ScannedColumn | undefined,
 ): InspectedColumn {
   if (scanned) {
-    const { values, onlyValue, notFiniteRows, roundedRows, roundedExample } = scanned
+    const { values, notFiniteRows, roundedRows, roundedExample } = scanned
     return {
       isEmpty: values === 0,
-      onlyValue,
       notFiniteRows,
       rounded: roundedExample === null ? null : { rows: roundedRows, example: roundedExample },
     }
@@ -143,7 +142,6 @@ function inspectedColumn(
   const example = footer?.roundedExample ?? null
   return {
     isEmpty: footer?.isEmpty ?? null,
-    onlyValue: null,
     notFiniteRows: null,
     rounded: example === null ? null : { rows: null, example },
   }

@@ -18,17 +18,16 @@ export interface ScanJob {
 export interface ScannedColumn {
   /** Rows with a value. */
   readonly values: number
-  readonly onlyValue: string | null
   readonly notFiniteRows: number
   readonly roundedRows: number
   readonly roundedExample: string | null
 }
 
-const aggregatesPerColumn = 7
+const aggregatesPerColumn = 5
 
 /**
- * Aggregates of each column. The hash makes DuckDB decode every value: it may take counts, minimum
- * and maximum from the footer.
+ * Aggregates of each column. The hash makes DuckDB decode every value: it may take counts from the
+ * footer.
  */
 export function compileScan({ files, columns }: ScanJob, range: Piece['range']): Statement {
   const parameters = new SqlParameters()
@@ -36,13 +35,9 @@ export function compileScan({ files, columns }: ScanJob, range: Piece['range']):
   const aggregates = named.flatMap(([name, column]) => {
     const { type } = column
     const rounded = isRounded(type, name)
-    const [min, max] = isOrdered(column) ? [`min(${name})`, `max(${name})`] : ['NULL', 'NULL']
-    const value = (sql: string) => (sql === 'NULL' ? sql : servedText(duckdb, type, sql))
     return [
       `bit_xor(hash(${name}))`,
       `count(${name})`,
-      value(min),
-      value(max),
       duckdb.mayBeInfinite(column) ? countWhere(`NOT isfinite(${name})`) : '0',
       rounded === 'false' ? '0' : countWhere(rounded),
       rounded === 'false'
@@ -59,11 +54,6 @@ function countWhere(condition: string): string {
   return `count(CASE WHEN ${condition} THEN 1 END)`
 }
 
-/** True for types whose minimum and maximum show whether there is only one value. */
-function isOrdered({ rules: { domain } }: Column): boolean {
-  return domain.kind === 'text' ? domain.form !== 'rendered' : domain.kind !== 'opaque'
-}
-
 /** Adds the results of one statement to earlier results, by the column names in the files. */
 export function addScanned(
   scanned: Map<string, ScannedColumn>,
@@ -72,24 +62,13 @@ export function addScanned(
 ): void {
   for (const [index, { source }] of columns.entries()) {
     const cells = found.slice(index * aggregatesPerColumn, (index + 1) * aggregatesPerColumn)
-    const [, values, min, max, notFinite, rounded, example] = cells.map(([cell]) => cell)
+    const [, values, notFinite, rounded, example] = cells.map(([cell]) => cell)
     const before = scanned.get(source)
     scanned.set(source, {
       values: (before?.values ?? 0) + Number(values),
-      onlyValue: onlyOf(before, Number(values), min === max ? textOrNull(min) : null),
       notFiniteRows: (before?.notFiniteRows ?? 0) + Number(notFinite),
       roundedRows: (before?.roundedRows ?? 0) + Number(rounded),
       roundedExample: before?.roundedExample ?? textOrNull(example),
     })
   }
-}
-
-/** The only value of all parts; parts without a value do not count. */
-function onlyOf(
-  before: ScannedColumn | undefined,
-  values: number,
-  only: string | null,
-): string | null {
-  if (!before || before.values === 0) return only
-  return values === 0 || before.onlyValue === only ? before.onlyValue : null
 }
