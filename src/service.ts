@@ -8,9 +8,7 @@ import type { ControlStore } from './control/store/store.js'
 import type { LastUsed } from './control/tokens/last-used.js'
 import type { Engine, Rows, Summarized } from './engine/engine.js'
 import type { SchemaQuestion } from './query/parse-schema-url.js'
-import { isLong } from './query/raw-question.js'
-import { resolveInTurns, resolveQuestion } from './query/resolve-question.js'
-import type { ResolvedQuestion } from './query/resolve-question.js'
+import { resolveQuestion } from './query/resolve-question.js'
 import { resolveSummary } from './query/summary/resolve-summary.js'
 import { resolveTop } from './query/resolve-top.js'
 import { describeAccount } from './service/account.js'
@@ -203,7 +201,8 @@ export function readPage(
   request: PageRequest,
 ): Promise<PageAnswer> {
   const { engine, cursorKey } = parts
-  const resolve = (reader: DatasetCaller) => resolvePage(reader, request, cursorKey)
+  const resolve = ({ principal, access }: DatasetCaller) =>
+    resolveQuestion(access, principal.id, cursorKey, request.question(), request.usualLimit)
   return answerData(parts, caller, request, resolve, (ready) => {
     const { access, filters, format, question, cursorAfter } = ready.resolved
     const { columns, limit, after } = question
@@ -267,18 +266,6 @@ async function sendRows(
     ? await explain(parts, reader, wanted, payment, request.explainEmpty)
     : null
   return pageOf(head, wanted, paid, explanation, payment.cost())
-}
-
-/** The question within the caller's access; a long one gives other requests their turn. */
-async function resolvePage(
-  { principal, access }: DatasetCaller,
-  { question, usualLimit }: PageRequest,
-  cursorKey: Uint8Array,
-): Promise<ResolvedQuestion> {
-  const raw = question()
-  return isLong(raw)
-    ? resolveInTurns(access, principal.id, cursorKey, raw, usualLimit)
-    : resolveQuestion(access, principal.id, cursorKey, raw, usualLimit)
 }
 
 /** Why no row meets the filters, where the door asks for that and it is known. */

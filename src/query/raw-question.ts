@@ -33,7 +33,7 @@ export const searchWordsMax = 500
 /** More values in one turn would delay other requests by milliseconds. */
 const valuesAtOnce = 5000
 
-/** Reports whether the question needs a turn of the event loop between its stages. */
-export function isLong({ filters }: Pick<RawQuestion, 'filters'>): boolean {
+/** Reports whether a question with these filters needs turns of the event loop. */
+export function isLong(filters: readonly RawFilter[]): boolean {
   return filters.reduce((sum, { values }) => sum + values.length, 0) > valuesAtOnce
 }

@@ -10,7 +10,7 @@ import { badRequest } from '../errors.js'
 import type { ServiceError } from '../errors.js'
 import { article, didYouMean, quoted } from '../text.js'
 import { filterMistake, meantOperator } from './common-mistakes.js'
-import { filtersMax, listValuesMax, searchWordsMax } from './raw-question.js'
+import { filtersMax, isLong, listValuesMax, searchWordsMax } from './raw-question.js'
 import type { RawFilter, RawValue } from './raw-question.js'
 
 /** A valid filter of a caller: a row meets it if the row meets every predicate. */
@@ -29,29 +29,20 @@ export interface ReadFilter extends Filter {
 }
 
 /**
- * Resolves a caller's filters. `find` returns the column of a name, or refuses the name.
+ * Resolves a caller's filters. `find` returns the column of a name, or refuses the name. Of a long
+ * question, other requests run after each filter.
  * @throws bad_request naming the column, its type and what it takes
  */
-export function readFilters(
-  filters: readonly RawFilter[],
-  find: (name: string) => Column,
-): readonly ReadFilter[] {
-  requireFewFilters(filters)
-  const read: ReadFilter[] = []
-  for (const filter of filters) addFilter(read, readFilter(filter, find))
-  return read
-}
-
-/** Does the same, and yields to the event loop after each filter. */
-export async function readFiltersInTurns(
+export async function readFilters(
   filters: readonly RawFilter[],
   find: (name: string) => Column,
 ): Promise<readonly ReadFilter[]> {
   requireFewFilters(filters)
+  const isInTurns = isLong(filters)
   const read: ReadFilter[] = []
   for (const filter of filters) {
     addFilter(read, readFilter(filter, find))
-    await setImmediate()
+    if (isInTurns) await setImmediate()
   }
   return read
 }

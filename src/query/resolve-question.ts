@@ -10,8 +10,9 @@ import type { CursorScope } from './cursor.js'
 import { rowFormatOf } from './page-format.js'
 import type { PageFormat } from './page-format.js'
 import type { Position, Question } from './question.js'
+import { isLong } from './raw-question.js'
 import type { RawQuestion } from './raw-question.js'
-import { filtersKey, readFilters, readFiltersInTurns } from './read-filters.js'
+import { filtersKey, readFilters } from './read-filters.js'
 import type { Filter, ReadFilter } from './read-filters.js'
 
 /** A question that is ready to run, and its cursors. */
@@ -34,26 +35,10 @@ export interface ResolvedQuestion {
 /**
  * Turns the caller's input into a question within the caller's access. A cursor selects the version
  * on which the walk began. No later stage refuses the question. `usualLimit` applies to a question
- * without a limit.
+ * without a limit. While it reads a long question, other requests run.
  * @throws bad_request naming the column, its type, what it takes and the nearest right name
  */
-export function resolveQuestion(
-  newest: Access,
-  principal: string,
-  cursorKey: Uint8Array,
-  raw: RawQuestion,
-  usualLimit = newest.dataset.limit.default,
-): ResolvedQuestion {
-  const access = accessOf(newest, raw.cursor)
-  const filters = readFilters(raw.filters, (name) => findColumn(access, name))
-  return askedOf(access, principal, cursorKey, { ...raw, filters }, usualLimit)
-}
-
-/**
- * Does the same for a long question, and lets other requests run while it reads the filters.
- * @throws bad_request, like `resolveQuestion`
- */
-export async function resolveInTurns(
+export async function resolveQuestion(
   newest: Access,
   principal: string,
   cursorKey: Uint8Array,
@@ -61,10 +46,11 @@ export async function resolveInTurns(
   usualLimit = newest.dataset.limit.default,
 ): Promise<ResolvedQuestion> {
   const access = accessOf(newest, raw.cursor)
-  await setImmediate()
-  const filters = await readFiltersInTurns(raw.filters, (name) => findColumn(access, name))
+  const isInTurns = isLong(raw.filters)
+  if (isInTurns) await setImmediate()
+  const filters = await readFilters(raw.filters, (name) => findColumn(access, name))
   const asked = askedOf(access, principal, cursorKey, { ...raw, filters }, usualLimit)
-  await setImmediate()
+  if (isInTurns) await setImmediate()
   return asked
 }
 

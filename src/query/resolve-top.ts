@@ -6,8 +6,7 @@ import { quoted } from '../text.js'
 import { checkFormat, checkLimit, findColumn, selectColumns, visibleColumn } from './check-parts.js'
 import { rowFormatOf } from './page-format.js'
 import type { PageFormat } from './page-format.js'
-import { isLong } from './raw-question.js'
-import { filtersKey, readFilters, readFiltersInTurns } from './read-filters.js'
+import { filtersKey, readFilters } from './read-filters.js'
 import type { Filter } from './read-filters.js'
 import { findPartColumn, meantDirection, partError, writtenCall } from './summary/part-column.js'
 import type { Top } from './top.js'
@@ -35,9 +34,7 @@ export async function resolveTop(
   usualLimit = access.dataset.limit.default,
 ): Promise<ResolvedTop> {
   const find = (name: string) => findColumn(access, name, 'top')
-  const filters = isLong(raw)
-    ? await readFiltersInTurns(raw.filters, find)
-    : readFilters(raw.filters, find)
+  const filters = await readFilters(raw.filters, find)
   const { call, isDescending } = raw.by
   const directed = visibleColumn(access, call.name) ? undefined : meantDirection(call)
   if (directed !== undefined) {

@@ -8,8 +8,7 @@ import { quoted } from '../../text.js'
 import { checkFormat, checkLimit, findColumn } from '../check-parts.js'
 import { rowFormatOf } from '../page-format.js'
 import type { PageFormat } from '../page-format.js'
-import { isLong } from '../raw-question.js'
-import { filtersKey, readFilters, readFiltersInTurns } from '../read-filters.js'
+import { filtersKey, readFilters } from '../read-filters.js'
 import type { Filter } from '../read-filters.js'
 import type { GroupBy, Measure, Summary } from '../summary.js'
 import { groupCells, groupCharge } from './charge.js'
@@ -52,9 +51,7 @@ export async function resolveSummary(
   const tariff = tariffOf(access)
   const raw = question()
   const find = (name: string) => findColumn(access, name, 'aggregate')
-  const filters = isLong(raw)
-    ? await readFiltersInTurns(raw.filters, find)
-    : readFilters(raw.filters, find)
+  const filters = await readFilters(raw.filters, find)
   const groups = readGroups(access, raw)
   const measures = readMeasures(access, raw)
   const asked = { groups, groupCalls: raw.group, measures, measureCalls: raw.measures }

@@ -34,7 +34,7 @@ await t.test('the largest valid request is a statement of bounded size', async (
       const isList = typeof value !== 'string'
       return { column, operator: op, values: isList ? value : [value], isList }
     })
-    const read = readFilters(raw, world.column)
+    const read = await readFilters(raw, world.column)
     const predicates = read.flatMap((filter) => filter.predicates)
     const choice = chooseFiles(world.version, predicates)
     const [piece] = planPage(choice, { after: null, missing: () => 101 })
