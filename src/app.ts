@@ -24,7 +24,7 @@ import type { Config } from './config.js'
 import { ServerLock } from './control/store/server-lock.js'
 import { DispatchEngine } from './engine/dispatch-engine.js'
 import type { DuckDbEngine } from './engine/duckdb/duckdb-engine.js'
-import type { Instances } from './engine/duckdb/instances.js'
+import type { ServingInstance } from './engine/duckdb/serving.js'
 import type { Engine } from './engine/engine.js'
 import { defaultMemory } from './machine.js'
 import type { Random } from './random.js'
@@ -165,7 +165,7 @@ interface LifeParts {
   readonly updates: CatalogUpdates
   readonly sales: Sales
   readonly guides: GuideWarmer
-  readonly instances: Instances
+  readonly instances: readonly ServingInstance[]
   /** Aborted at the begin of a stop. */
   readonly stop: AbortController
 }
@@ -179,7 +179,7 @@ function lifeOf(
   return {
     prepare: () => {
       noteStart()
-      for (const part of [instances, ...sales.running, reloader, packer, scrub]) part.start()
+      for (const part of [...instances, ...sales.running, reloader, packer, scrub]) part.start()
       return guides.start()
     },
     reload: (force) => reloader.reload(force),
@@ -274,7 +274,7 @@ function openService(
 /** What a newly served version asks for, beside requests. */
 function followChange(guides: GuideWarmer, engine: DuckDbEngine, logger: FastifyBaseLogger): void {
   void guides.start()
-  engine.instances.forgetFiles().catch((cause: unknown) => {
+  Promise.all(engine.instances.map((each) => each.forgetFiles())).catch((cause: unknown) => {
     logger.warn({ err: cause }, 'parts of replaced files stay in memory')
   })
 }

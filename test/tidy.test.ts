@@ -43,12 +43,12 @@ const layers = [
  */
 const weights: Readonly<Record<string, number>> = {
   access: 818,
-  app: 2582,
+  app: 2583,
   catalog: 2148,
   cli: 7555,
   columns: 1496,
   control: 7186,
-  engine: 10760,
+  engine: 10732,
   'files of src itself': 2037,
   http: 3515,
   mcp: 1555,

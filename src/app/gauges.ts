@@ -207,7 +207,8 @@ function addProcess(add: Add, { engines }: GaugedParts): () => void {
     ['part'],
     async (gauge) => {
       const { rss, heapUsed, heapTotal, external, arrayBuffers } = process.memoryUsage()
-      const [solo = 0, shared = 0, ...summaries] = await engines.files.instances.memoryBytes()
+      const held = engines.files.instances.map((each) => each.memoryBytes())
+      const [solo = 0, shared = 0, ...summaries] = await Promise.all(held)
       const parts = {
         rss,
         heap_used: heapUsed,

@@ -109,8 +109,9 @@ export class LiveForms {
   lose({ path }: CheckedFile): void {
     this.#isDamaged ||= existsSync(join(this.folder, formRecordName))
     const { version, missing = [] } = this.#served ?? {}
-    if (version)
-      {this.#served = { version: withoutForm(version, (file) => file.path === path), missing }}
+    if (version) {
+      this.#served = { version: withoutForm(version, (file) => file.path === path), missing }
+    }
     this.#options.forgetForm?.(path)
     rmSync(path, { force: true })
   }

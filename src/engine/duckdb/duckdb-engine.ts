@@ -14,7 +14,6 @@ import type { Choice, DuckDbForm } from './choice.js'
 import { readFailure, serviceErrorOf } from './duckdb-failure.js'
 import { fileQuestion } from '../file-question.js'
 import type { FileQuestion, FileRows } from '../file-question.js'
-import { Instances } from './instances.js'
 import { PlainPaths } from './plain-paths.js'
 import { compileCount, compileRead, rowsOf } from './read/compile.js'
 import { withIntactForms } from './read/intact-forms.js'
@@ -61,10 +60,10 @@ type Asked = Pick<Question, 'version' | 'predicates'>
  * queries, one whose threads share the work of a larger query, and two for summaries, which scan.
  * All but the first have threads of low priority, which leave the cores to small queries. The first
  * and the last spill nothing, because they run aggregates that keep texts (`keepsTexts`). All but
- * the first start with `instances.start()`, or with their first question.
+ * the first start with the server, or with their first question.
  */
 export class DuckDbEngine implements Engine {
-  readonly instances: Instances
+  readonly instances: readonly ServingInstance[]
   readonly #options: EngineOptions
   readonly #checks: FileChecks | null
   readonly #turns: Turns
@@ -87,7 +86,7 @@ export class DuckDbEngine implements Engine {
     const low = { ...options, hasLowPriority: true }
     this.#shared = new ServingInstance({ ...low, memoryLimitBytes: sharedBytes })
     this.#lane = new SummaryLane({ ...low, memoryLimitBytes: laneBytes, textsBytes })
-    this.instances = new Instances([this.#solo, this.#shared, ...this.#lane.instances])
+    this.instances = [this.#solo, this.#shared, ...this.#lane.instances]
   }
 
   /** @throws service_unavailable when DuckDB can't be started with these options */
@@ -174,7 +173,7 @@ export class DuckDbEngine implements Engine {
     this.#running = null
     for (const stop of running.keys()) stop.abort(stopping())
     await Promise.allSettled(running.values())
-    await this.instances.close()
+    await Promise.all(this.instances.map((each) => each.close()))
     this.#paths.close()
   }
 

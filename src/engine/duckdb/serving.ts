@@ -84,6 +84,11 @@ export class ServingInstance {
     }
   }
 
+  /** Starts it before its first question, which finds it ready; if it can't be started, later. */
+  start(): void {
+    this.run(async () => {}).catch(() => undefined)
+  }
+
   /** The memory that it holds; 0 before it has started. */
   async memoryBytes(): Promise<number> {
     if (!this.#opening) return 0
@@ -94,7 +99,9 @@ export class ServingInstance {
 
   /**
    * Drops what DuckDB keeps of the files that it read: their parts at once, and from time to time
-   * their footers, which only the end of an instance drops.
+   * their footers, which only the end of an instance drops. It would keep those that are replaced,
+   * too, up to its memory limit; those that are still read cost one read more.
+   * @throws service_unavailable when no instance can be started
    */
   async forgetFiles(): Promise<void> {
     const opening = this.#opening
