@@ -43,7 +43,7 @@ const layers = [
  */
 const weights: Readonly<Record<string, number>> = {
   access: 818,
-  app: 2583,
+  app: 2561,
   catalog: 2148,
   cli: 7555,
   columns: 1496,

@@ -8,13 +8,9 @@ import { addGauges } from './gauges.js'
 import type { GaugedParts } from './gauges.js'
 import type { Metrics } from './metrics.js'
 
-interface MetricsAddress {
-  readonly host: string
-  readonly port: number
-}
-
 /**
- * Serves the metrics and the state of a server until it is closed.
+ * Serves the metrics and the state of a server at `GET /metrics` of a listener of its own, without
+ * a token, until the server is closed.
  * @throws Error, for the operator, if the address can't be used
  */
 export async function serveMetrics(
@@ -26,45 +22,27 @@ export async function serveMetrics(
   cleanup.adopt(addGauges(registry, base, parts), (stop) => {
     stop()
   })
-  const address = { host: config.metricsHost, port: config.metricsPort ?? 0 }
-  cleanup.use(await MetricsServer.listen(registry, address, logger))
+  const { metricsHost: host, metricsPort: port } = config
+  const server = createServer((request, response) => {
+    void answer(registry, request, response, logger)
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => {
+      const text = `Can't listen on port ${port} of ${host} for metrics: ${cause.message}`
+      reject(new Error(`${text}. Choose another with --metrics-port or --metrics-host.`))
+    })
+    server.listen(port ?? 0, host, resolve)
+  })
+  cleanup.adopt(server, closeServer)
+  const { address, port: listening } = server.address() as AddressInfo
+  logger.info({ address, port: listening }, 'serving metrics')
 }
 
-/** Serves `GET /metrics` on a listener of its own, without a token. */
-class MetricsServer {
-  readonly #server: Server
-
-  private constructor(server: Server) {
-    this.#server = server
-  }
-
-  /** @throws Error, for the operator, if the address can't be used */
-  static async listen(
-    registry: Registry,
-    { host, port }: MetricsAddress,
-    logger: FastifyBaseLogger,
-  ): Promise<MetricsServer> {
-    const server = createServer((request, response) => {
-      void answer(registry, request, response, logger)
-    })
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', (cause) => {
-        const text = `Can't listen on port ${port} of ${host} for metrics: ${cause.message}`
-        reject(new Error(`${text}. Choose another with --metrics-port or --metrics-host.`))
-      })
-      server.listen(port, host, resolve)
-    })
-    const address = server.address() as AddressInfo
-    logger.info({ address: address.address, port: address.port }, 'serving metrics')
-    return new MetricsServer(server)
-  }
-
-  close(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#server.close(() => resolve())
-      this.#server.closeAllConnections()
-    })
-  }
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
 }
 
 async function answer(
