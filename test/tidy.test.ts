@@ -46,7 +46,7 @@ const weights: Readonly<Record<string, number>> = {
   app: 2561,
   catalog: 2148,
   cli: 7555,
-  columns: 1496,
+  columns: 1494,
   control: 7186,
   engine: 10732,
   'files of src itself': 2037,

@@ -15,7 +15,8 @@ function dayOf(column: Column, steps: bigint): bigint {
   return floorDivide(steps, stepsPerDay(column))
 }
 
-function stepsPerDay({ rules: { domain, shown } }: Column): bigint {
+/** The steps of a history column's grid in a day; its column is no year. */
+export function stepsPerDay({ rules: { domain, shown } }: Column): bigint {
   const scale = domain.kind === 'grid' ? domain.scale : 0
   return shown === 'date' ? 1n : secondsPerDay * 10n ** BigInt(scale)
 }

@@ -4,9 +4,10 @@ import { columnOperators } from './column.js'
 import type { Column } from './column.js'
 import { parseFilterValue } from './filter-value.js'
 import type { Value } from './filter-value.js'
+import { stepsPerDay, yearOf } from './history-value.js'
 import type { Operator } from './operators.js'
 import { searchWords } from './search-words.js'
-import { firstDayOfYear, floorDivide, yearOfDay } from './values.js'
+import { firstDayOfYear } from './values.js'
 
 /**
  * One condition on a row; the predicates of a question are combined with AND. A plan's window, a
@@ -25,7 +26,6 @@ export type Predicate =
 export type CompareKind = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte' | 'isdistinct'
 export type ListKind = 'in' | 'not_in'
 
-const secondsPerDay = 86_400n
 const lastCodePoint = 0x10ffff
 
 /**
@@ -73,11 +73,8 @@ export function latestYears(
   const { domain, shown } = column.rules
   if (newest === undefined || domain.kind !== 'grid') return [{ kind: 'nothing' }]
   const before = BigInt(years) - 1n
-  const daySteps = shown === 'date' ? 1n : secondsPerDay * 10n ** BigInt(domain.scale)
-  const first =
-    shown === 'integer'
-      ? newest - before
-      : firstDayOfYear(yearOfDay(floorDivide(newest, daySteps)) - before) * daySteps
+  const firstYear = yearOf(column, newest) - before
+  const first = shown === 'integer' ? firstYear : firstDayOfYear(firstYear) * stepsPerDay(column)
   return [first < domain.min ? present(column) : { kind: 'gte', column, value: first }]
 }
 
