@@ -44,7 +44,7 @@ const layers = [
 const weights: Readonly<Record<string, number>> = {
   access: 818,
   app: 2561,
-  catalog: 2148,
+  catalog: 2141,
   cli: 7555,
   columns: 1494,
   control: 7186,
@@ -57,7 +57,7 @@ const weights: Readonly<Record<string, number>> = {
   registry: 1921,
   sales: 5803,
   service: 3088,
-  versions: 6250,
+  versions: 6231,
 }
 /** How far a folder may be below its number. */
 const slackMax = 20

@@ -1,3 +1,4 @@
+import { Cache } from '../cache.js'
 import { abortAfter } from '../clock.js'
 import type { Clock } from '../clock.js'
 import type { Column } from '../columns/column.js'
@@ -38,7 +39,7 @@ const permissions = {
  */
 export class DeliveryReview {
   readonly #parts: ReviewParts
-  readonly #facts = new Map<string, RowFacts>()
+  readonly #facts = new Cache<RowFacts>(rememberedMax)
 
   constructor(parts: ReviewParts) {
     this.#parts = parts
@@ -70,7 +71,7 @@ export class DeliveryReview {
   /** What callers may misread in a version, by what was counted. */
   warningsOf(version: Version | null): readonly VersionWarning[] {
     if (!version) return []
-    const facts = this.#facts.get(rowsIdentity(version)) ?? nothingCounted
+    const facts = this.#facts.find(rowsIdentity(version)) ?? nothingCounted
     return versionWarnings(version, facts, this.#parts.clock.now())
   }
 
@@ -97,15 +98,12 @@ export class DeliveryReview {
   async #count(version: Version, everyKey: boolean, signal: AbortSignal): Promise<RowFacts> {
     const { inspectFiles, clock } = this.#parts
     const identity = rowsIdentity(version)
-    const known = this.#facts.get(identity)
+    const known = this.#facts.find(identity)
     if (!inspectFiles || (known && (known.repeats !== null || !everyKey))) {
       return known ?? nothingCounted
     }
     const facts = await countRows(version, { inspectFiles, everyKey, nowMs: clock.now(), signal })
-    this.#facts.delete(identity)
-    this.#facts.set(identity, facts)
-    const [oldest] = this.#facts.keys()
-    if (this.#facts.size > rememberedMax && oldest !== undefined) this.#facts.delete(oldest)
+    this.#facts.keep(identity, facts)
     return facts
   }
 }

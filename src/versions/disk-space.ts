@@ -1,4 +1,5 @@
 import { dirname, sep } from 'node:path'
+import { OneAtATime } from '../one-at-a-time.js'
 import { bytesOf, inodesBelow } from './disk-inodes.js'
 import type { DiskInode } from './disk-inodes.js'
 
@@ -70,7 +71,7 @@ export class DiskSpace {
   #versions: (() => StoredVersions) | null = null
   #objects: () => ReadonlySet<string> = () => new Set()
   readonly #reserved = new Set<Reserved>()
-  #queue: Promise<unknown> = Promise.resolve()
+  readonly #turns = new OneAtATime()
 
   constructor(options: DiskSpaceOptions) {
     this.#options = options
@@ -122,7 +123,7 @@ export class DiskSpace {
   trim(): Promise<number> {
     const { limitBytes, onRemoved } = this.#options
     if (limitBytes === null) return Promise.resolve(0)
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       const { neededBytes, earlier } = this.#sort(await this.#inodes(null))
       const left = limitBytes - this.#reservedBytes() - neededBytes
       removeOldest(earlier, left, onRemoved)
@@ -134,7 +135,7 @@ export class DiskSpace {
     const { limitBytes } = this.#options
     const own = { bytes, draft }
     if (limitBytes === null || bytes === 0) return Promise.resolve(this.#hold(own))
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       const room = limitBytes - this.#reservedBytes()
       const inodes = await this.#inodes(draft)
       const { neededBytes, earlier } = this.#sort(inodes)
@@ -190,12 +191,6 @@ export class DiskSpace {
     const neededBytes = bytesOf(inodes) - bytesOf(others)
     const newestFirst = [...earlier].sort((left, right) => right.supersededAt - left.supersededAt)
     return { neededBytes, earlier: withBytes(newestFirst, others) }
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#queue.then(work)
-    this.#queue = result.catch(() => undefined)
-    return result
   }
 }
 

@@ -31,21 +31,14 @@ export function versionWarnings(
 /** A file without rows does not count, because it serves no row. */
 function missingColumns(version: Version): readonly VersionWarning[] {
   const files = filesOf(version).filter(({ rows }) => rows > 0)
-  const layouts = new Map<string, { readonly first: DataFile; count: number }>()
-  for (const file of files) {
-    const known = layouts.get(file.layout)
-    if (known) known.count += 1
-    else layouts.set(file.layout, { first: file, count: 1 })
-  }
+  const layouts = Map.groupBy(files, ({ layout }) => layout)
   if (layouts.size < 2) return []
   const missing = version.columns.flatMap(({ name, source, hidden }) => {
-    const without = [...layouts.values()].filter(({ first }) => !first.types.has(source))
-    const count = without.reduce((sum, layout) => sum + layout.count, 0)
+    const without = [...layouts.values()].flatMap((own) => (own[0]?.types.has(source) ? [] : own))
+    const count = without.length
     // A column that no file has comes from the paths.
     if (hidden || count === 0 || count === files.length) return []
-    return [
-      `${quoted(name)} in ${count} of ${files.length} files (first ${without[0]?.first.name})`,
-    ]
+    return [`${quoted(name)} in ${count} of ${files.length} files (first ${without[0]?.name})`]
   })
   if (missing.length === 0) return []
   const message =

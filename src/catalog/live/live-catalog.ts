@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Catalog } from '../../catalog.js'
+import { OneAtATime } from '../../one-at-a-time.js'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
 import type { Registry } from '../../registry/registry.js'
 import { NoSpaceError } from '../../versions/disk-space.js'
@@ -58,7 +59,7 @@ export class LiveCatalog {
   readonly #dropped = new Map<string, LiveSource>()
   readonly #registry: LiveRegistry
   #serving: Serving
-  #queue: Promise<unknown> = Promise.resolve()
+  readonly #turns = new OneAtATime()
   #updateMs = 0
 
   private constructor(options: LiveCatalogOptions, registry: LiveRegistry) {
@@ -108,7 +109,7 @@ export class LiveCatalog {
    * @throws if the sold plans can't be read; the next update tries again
    */
   update(force: Force = false): Promise<UpdateResult> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       const { monotonicMs } = this.#options.clock
       const start = monotonicMs()
       let result: UpdateResult = 'unchanged'
@@ -183,7 +184,7 @@ export class LiveCatalog {
 
   /** Removes expired superseded versions. */
   expire(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       for (const dataset of this.#datasets.values()) {
         if (await dataset.expire()) this.#show()
       }
@@ -195,13 +196,7 @@ export class LiveCatalog {
 
   /** Waits for the running operation. */
   async close(): Promise<void> {
-    await this.#queue
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#queue.then(work)
-    this.#queue = result.catch(() => undefined)
-    return result
+    await this.#turns.run(async () => {})
   }
 
   async #update(force: Force): Promise<UpdateResult> {

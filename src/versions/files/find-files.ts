@@ -78,13 +78,7 @@ function posix(path: string): string {
  * path without a link, or else the first.
  */
 async function withoutTwins(found: readonly FoundFile[]): Promise<readonly FoundFile[]> {
-  const ways = new Map<string, FoundFile[]>()
-  for (const file of found) {
-    const key = `${file.identity} ${folderValues(file.name)}`
-    const known = ways.get(key)
-    if (known) known.push(file)
-    else ways.set(key, [file])
-  }
+  const ways = Map.groupBy(found, ({ identity, name }) => `${identity} ${folderValues(name)}`)
   const twins = new Set<FoundFile>()
   for (const files of ways.values()) {
     if (files.length === 1) continue

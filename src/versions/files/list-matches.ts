@@ -8,8 +8,6 @@ import { FileError } from '../opener.js'
 export interface ListOptions {
   /** Takes files to which a link leads out of the pattern's folder. */
   readonly followLinks?: boolean | undefined
-  /** Ends the listing. */
-  readonly signal?: AbortSignal | undefined
   /** The most files and folders that one pattern looks at. */
   readonly entriesMax?: number
 }
@@ -35,10 +33,9 @@ const icebergFile = /\.metadata\.json$/
 export async function listMatches(
   base: string,
   pattern: string,
-  { followLinks = false, signal, entriesMax = entriesMaxDefault }: ListOptions = {},
+  { followLinks = false, entriesMax = entriesMaxDefault }: ListOptions = {},
 ): Promise<readonly string[]> {
-  signal?.throwIfAborted()
-  const walk = new Walk(base, entriesMax, signal)
+  const walk = new Walk(base, entriesMax)
   const found = await glob(pattern, {
     cwd: base,
     absolute: true,
@@ -46,7 +43,6 @@ export async function listMatches(
     signal: walk.signal,
     fs: { readdir: walk.readdir },
   })
-  signal?.throwIfAborted()
   if (walk.failure) throw walk.failure
   const matches = found.filter((path) => isTaken(relative(base, path)))
   if (matches.length === 0 && found.length > 0) {
@@ -80,7 +76,6 @@ export function tableOf(path: string): { readonly root: string; readonly format:
 
 /** What a walk through folders meets. */
 class Walk {
-  readonly signal: AbortSignal
   failure: FileError | null = null
   hasLinks = false
   /** Folders that may be the root of a table. */
@@ -90,10 +85,14 @@ class Walk {
   readonly #stop = new AbortController()
   #entries = 0
 
-  constructor(base: string, entriesMax: number, signal?: AbortSignal) {
+  constructor(base: string, entriesMax: number) {
     this.#base = base
     this.#entriesMax = entriesMax
-    this.signal = signal ? AbortSignal.any([signal, this.#stop.signal]) : this.#stop.signal
+  }
+
+  /** Aborts after a failure. */
+  get signal(): AbortSignal {
+    return this.#stop.signal
   }
 
   /** For the walker, which has one form of it. */
