@@ -47,7 +47,7 @@ const weights: Readonly<Record<string, number>> = {
   catalog: 2141,
   cli: 7555,
   columns: 1494,
-  control: 7186,
+  control: 7125,
   engine: 10732,
   'files of src itself': 2037,
   http: 3515,

@@ -96,7 +96,7 @@ interface Copied {
 
 /** Nothing is in the PostgreSQL but empty tables if this throws, unless the last answer is lost. */
 async function copyTo(parts: CliParts, state: string, url: string): Promise<Copied> {
-  const to = PostgresStore.open(url, {
+  const to = new PostgresStore(url, {
     clock: parts.clock,
     random: parts.random,
     actor: parts.user,

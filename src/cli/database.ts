@@ -16,7 +16,7 @@ export async function withDatabase<T>(
   url: string,
   work: (store: ControlStore) => T | Promise<T>,
 ): Promise<T> {
-  const store = PostgresStore.open(url, { actor: user, clock, random })
+  const store = new PostgresStore(url, { actor: user, clock, random })
   try {
     await store.ready().catch((cause: unknown) => {
       throw databaseFailure(cause)

@@ -4,7 +4,7 @@ import type { Grant } from './grants.js'
 import { insertInto, sql, sqlList } from './store/sql.js'
 import type { Sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
-import { createOrderId } from './tokens/ids.js'
+import { createId } from './tokens/base62.js'
 
 /** What is ordered: a subscription, more months of one, or other plans in one. */
 export type OrderKind = 'new' | 'renew' | 'change'
@@ -70,7 +70,7 @@ const columns = sql`id AS "orderId", kind, state, email, language,
 
 /** Stores an order that waits, in the caller's transaction. */
 export async function insertOrder(store: ControlStore, order: NewOrder): Promise<Order> {
-  const orderId = createOrderId(store.random)
+  const orderId = createId(store.random, 'ord')
   await store.run(
     insertInto('orders', {
       id: orderId,
@@ -128,7 +128,7 @@ export async function enterSale(
     )
     return
   }
-  const id = createOrderId(store.random)
+  const id = createId(store.random, 'ord')
   await store.run(
     sql`INSERT INTO orders (id, kind, state, email, language, subscription_id, items, months,
        amount_rub, ordered_at, pay_until, by_owner, done_at, entry, grants, global_rows, expires_at)

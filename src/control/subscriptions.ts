@@ -8,7 +8,7 @@ import { enterSale } from './orders.js'
 import { emailLengthMax, plainEmail } from './email-address.js'
 import { insertInto, sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
-import { createSubscriptionId } from './tokens/ids.js'
+import { createId } from './tokens/base62.js'
 import { issueToken } from './tokens/tokens.js'
 
 export const monthsMax = 120
@@ -73,7 +73,7 @@ export async function createSubscription(
   checkSale(checked)
   return await store.write(async (tx) => {
     const createdAt = checked.now()
-    const subscriptionId = createSubscriptionId(tx.random)
+    const subscriptionId = createId(tx.random, 'sub')
     const expiresAt = addMonths(createdAt, checked.months)
     await insertSubscription(tx, checked, { subscriptionId, createdAt, expiresAt })
     await insertGrants(tx, subscriptionId, checked.grants)
@@ -201,13 +201,7 @@ async function readSubscriptions(
      WHERE ${isAsked}
      ORDER BY s.created_at, s.id, g.dataset`,
   )
-  const groups = new Map<string, SubscriptionRow[]>()
-  for (const row of rows) {
-    const group = groups.get(row.subscriptionId)
-    if (group === undefined) groups.set(row.subscriptionId, [row])
-    else group.push(row)
-  }
-  return [...groups.values()].flatMap(foldGrants)
+  return [...Map.groupBy(rows, (row) => row.subscriptionId).values()].flatMap(foldGrants)
 }
 
 /** One subscription out of its rows, one per grant. */

@@ -14,7 +14,7 @@ import { machine } from '../support/machine.js'
 const server = await startPostgres(t)
 
 function openCharges(t: Test, schema: string): PostgresCharges {
-  const charges = PostgresCharges.open(server.url, { schema })
+  const charges = new PostgresCharges(server.url, { schema })
   t.teardown(() => charges.close())
   return charges
 }

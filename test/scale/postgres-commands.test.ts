@@ -50,7 +50,7 @@ function sharedOver(t: Test, cli: CliFixture, url: string, state: string): Share
 const inState = ({ folder }: { readonly folder: string }, name: string) => join(folder, 'var', name)
 
 function openShared(t: Test, url: string): PostgresStore {
-  const store = PostgresStore.open(url, machine)
+  const store = new PostgresStore(url, machine)
   t.teardown(() => store.close())
   return store
 }

@@ -10,7 +10,7 @@ import { freshSchema, startPostgres } from './fixtures/postgres.js'
 const server = await startPostgres(t)
 
 function openLock(t: Test, schema: string): AdvisoryLock {
-  const lock = AdvisoryLock.open(server.url, { schema })
+  const lock = new AdvisoryLock(server.url, { schema })
   t.teardown(() => lock.close())
   return lock
 }

@@ -8,7 +8,7 @@ import { databaseFindings } from '../../src/cli/doctor/folder-checks.js'
 import { listActions } from '../../src/control/audit.js'
 import { saveDatasetStates } from '../../src/control/dataset-state.js'
 import { findKey } from '../../src/control/keys.js'
-import { copiedTables } from '../../src/control/postgres/copy-tables.js'
+import { copiedTables } from '../../src/control/postgres/copy-store.js'
 import { postgresSchemaVersion } from '../../src/control/postgres/postgres-migrations.js'
 import { PostgresStore } from '../../src/control/postgres/postgres-store.js'
 import { controlMigrations, migrate } from '../../src/control/store/migrations.js'
@@ -39,7 +39,7 @@ async function installation(t: Test): Promise<CliFixture> {
 }
 
 function openShared(t: Test, url: string): PostgresStore {
-  const store = PostgresStore.open(url, machine)
+  const store = new PostgresStore(url, machine)
   t.teardown(() => store.close())
   return store
 }

@@ -21,7 +21,7 @@ const server = await startPostgres(t, ['max_connections=12'])
 
 async function open(t: Test) {
   const store = openPostgres(t, server.url)
-  const charges = PostgresCharges.open(server.url, { schema: store.schema })
+  const charges = new PostgresCharges(server.url, { schema: store.schema })
   t.teardown(() => charges.close())
   const { subscriptionId } = await subscribe(store)
   const caps = { datasetRowsMax: null, globalRowsMax: null }
@@ -57,7 +57,7 @@ for (const [how, end] of [
 
 await t.test('a server that starts before PostgreSQL works when that is there', async (t) => {
   await server.stop()
-  const store = PostgresStore.open(server.url, { ...machine, schema: freshSchema() })
+  const store = new PostgresStore(server.url, { ...machine, schema: freshSchema() })
   t.teardown(() => store.close())
   t.match(await thrownBy(() => store.ready()), unavailable)
   t.match(await thrownBy(() => subscribe(store)), unavailable)
@@ -104,7 +104,7 @@ await t.test('a commit whose answer is lost is refused', async (t) => {
   t.match(await lost, unavailable)
   proxy.passAnswers()
   t.match(await listSubscriptions(far), [{ language: 'ru' }], 'it was committed')
-  const farCharges = PostgresCharges.open(url.href, { schema: store.schema })
+  const farCharges = new PostgresCharges(url.href, { schema: store.schema })
   t.teardown(() => farCharges.close())
   await farCharges.chargeAll([charge])
   proxy.loseAnswers()

@@ -40,7 +40,7 @@ await t.test('a subscription is made, its token found, and rows are charged', as
   const { subscriptionId, tokenId, token } = await subscribe(store)
   t.match(await showSubscription(store, subscriptionId), { email: 'buyer@example.com' })
   t.match(await findToken(store, hashToken(token)), { tokenId, subscriptionId })
-  const charges = PostgresCharges.open(server.url, { schema: store.schema })
+  const charges = new PostgresCharges(server.url, { schema: store.schema })
   t.teardown(() => charges.close())
   const charge = {
     ...{ subscriptionId, dataset: 'financials', period: '2026-06' },
@@ -76,16 +76,16 @@ await t.test('several stores that open together make the schema once', async (t)
 await t.test('the URL may name the schema', async (t) => {
   const [schema, other] = [freshSchema(), freshSchema()]
   const named = `${server.url}?schema=${schema}`
-  const store = PostgresStore.open(named, machine)
+  const store = new PostgresStore(named, machine)
   t.teardown(() => store.close())
   const { subscriptionId } = await subscribe(store)
   t.equal(store.schema, schema)
   t.match(await showSubscription(openPostgres(t, server.url, { schema }), subscriptionId), {})
-  t.equal(PostgresStore.open(named, { ...machine, schema: other }).schema, other)
-  t.equal(PostgresStore.open(server.url, machine).schema, 'das')
-  const own = AdvisoryLock.open(named)
-  const second = AdvisoryLock.open(named)
-  const elsewhere = AdvisoryLock.open(`${server.url}?schema=${other}`)
+  t.equal(new PostgresStore(named, { ...machine, schema: other }).schema, other)
+  t.equal(new PostgresStore(server.url, machine).schema, 'das')
+  const own = new AdvisoryLock(named)
+  const second = new AdvisoryLock(named)
+  const elsewhere = new AdvisoryLock(`${server.url}?schema=${other}`)
   t.teardown(() => Promise.all([own.close(), second.close(), elsewhere.close()]))
   t.same(
     [await own.tryTake('a'), await second.tryTake('a'), await elsewhere.tryTake('a')],
@@ -93,7 +93,7 @@ await t.test('the URL may name the schema', async (t) => {
   )
   for (const wrong of ['', 'pg_catalog', 'a b', 'A', 'a;b']) {
     const url = `${server.url}?schema=${encodeURIComponent(wrong)}`
-    t.throws(() => PostgresStore.open(url, machine), /^the schema of PostgreSQL must be a name/)
+    t.throws(() => new PostgresStore(url, machine), /^the schema of PostgreSQL must be a name/)
   }
 })
 
@@ -220,9 +220,9 @@ await t.test('errors of the connection show no secret', async (t) => {
     server.url.replace('/postgres', '/missing').replace(/missing.*/, 'missing'),
   ]
   for (const url of wrong) {
-    const store = PostgresStore.open(url, machine)
-    const charges = PostgresCharges.open(url)
-    const lock = AdvisoryLock.open(url)
+    const store = new PostgresStore(url, machine)
+    const charges = new PostgresCharges(url)
+    const lock = new AdvisoryLock(url)
     const attempts = [
       () => store.ready(),
       () => store.all(sql`SELECT 1`),
@@ -243,7 +243,7 @@ await t.test('errors of the connection show no secret', async (t) => {
     await Promise.all([store.close(), charges.close(), lock.close()])
   }
   for (const url of ['', `mysql://das:${password}@127.0.0.1/x`, `postgres://das:${password}@:x/`]) {
-    const error = await thrownBy(async () => PostgresStore.open(url, machine))
+    const error = await thrownBy(async () => new PostgresStore(url, machine))
     t.match(error, { message: /^this is not the URL of a PostgreSQL: / })
     t.notMatch(inspect(error, { depth: 10, showHidden: true }), password)
   }

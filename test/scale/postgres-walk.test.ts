@@ -63,7 +63,7 @@ await t.test('a walk and an entity tag of one server go on after its move', asyn
   await world.app.close()
 
   const file = SqliteStore.open(join(world.folder, 'var', 'control.db'), machine)
-  const shared = PostgresStore.open(url, machine)
+  const shared = new PostgresStore(url, machine)
   t.teardown(() => Promise.all([file.close(), shared.close()]))
   await copyStore(file, shared, join(world.folder, 'var'))
 

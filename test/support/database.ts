@@ -42,7 +42,7 @@ export function controlSetting(state: string): { readonly controlUrl?: string } 
 export function openRecordsOf(state: string): ControlStore {
   const { controlUrl } = controlSetting(state)
   if (controlUrl === undefined) return SqliteStore.open(join(state, 'control.db'), machine)
-  return PostgresStore.open(controlUrl, { ...machine, size: 4 })
+  return new PostgresStore(controlUrl, { ...machine, size: 4 })
 }
 
 let empty: Buffer | undefined
@@ -68,7 +68,7 @@ export function tablesOf(control: ControlStore): Promise<{ readonly name: string
 /** Where a door of the test's own charges: `busyTimeoutMs` is how long a lock of the file lasts. */
 export function openChargesOf(state: string, busyTimeoutMs: number): DurableCharges {
   const { controlUrl } = controlSetting(state)
-  if (controlUrl !== undefined) return PostgresCharges.open(controlUrl)
+  if (controlUrl !== undefined) return new PostgresCharges(controlUrl)
   return ChargeStore.open(join(state, 'control.db'), { ...machine, busyTimeoutMs })
 }
 

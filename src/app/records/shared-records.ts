@@ -39,9 +39,9 @@ export async function openSharedRecords(
     logger.warn({ err: cause }, 'the last uses of tokens are not saved for now')
   })
   cleanup.use(lastUsed)
-  const chargeStore = reported(PostgresCharges.open(url), onSync, clock)
+  const chargeStore = reported(new PostgresCharges(url), onSync, clock)
   const charges = cleanup.use(new ChargeQueue(chargeStore, clock))
-  const jobs = cleanup.use(AdvisoryLock.open(url))
+  const jobs = cleanup.use(new AdvisoryLock(url))
   const { monotonicMs } = clock
   const clockWatch = cleanup.use(new ClockWatch({ control, clock, logger }))
   const health = new DatabaseHealth(control, {
@@ -93,7 +93,7 @@ function reported(store: DurableCharges, onSync: OnSync, { monotonicMs }: Clock)
 async function openDatabase(url: string, parts: StoreParts): Promise<PostgresStore> {
   let store: PostgresStore | undefined
   try {
-    store = PostgresStore.open(url, parts)
+    store = new PostgresStore(url, parts)
     await store.ready()
     return store
   } catch (cause) {

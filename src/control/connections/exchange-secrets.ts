@@ -1,24 +1,28 @@
 import { recordAction } from '../audit.js'
+import { queueLetter } from '../letters.js'
 import { insertInto, sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 import { createSecret } from '../tokens/token-format.js'
-import { announceConnection } from './announce-connection.js'
 import { endConnection } from './end-connection.js'
 import { liveUntil } from './secret-lookup.js'
 import type { ConnectionTerms, SecretLookup, SecretRecord } from './secret-lookup.js'
 
 const minuteMs = 60_000
+const dayMs = 24 * 60 * minuteMs
 
 export const accessLifeMs = 60 * minuteMs
 
 /** From the last refresh on. */
-export const refreshLifeMs = 60 * 24 * 60 * minuteMs
+export const refreshLifeMs = 60 * dayMs
 
 /**
  * Processes of one agent refresh with the same token at the same time, and answers get lost: for
  * this time, and until a successor is used, a used refresh token is accepted again.
  */
 export const raceMs = 2 * minuteMs
+
+/** Letters about new connections that a subscription gets in 24 hours. */
+export const connectionLettersMax = 5
 
 /** Unused secrets of a connection; further ones replace the oldest. */
 export const liveSecretsMax = 20
@@ -82,9 +86,7 @@ export async function redeemCode(
     )
     await recordMade(tx, code, terms.now)
     if (isMailOn && code.owner !== null) {
-      const { connectionId, owner } = code
-      const { subscriptionId } = owner
-      await announceConnection(tx, { connectionId, subscriptionId, now: terms.now })
+      await announce(tx, code.connectionId, code.owner.subscriptionId, terms.now)
     }
     return await issuePair(inside, code)
   })
@@ -152,6 +154,22 @@ async function recordMade(store: ControlStore, record: SecretRecord, now: number
     },
     now,
   })
+}
+
+/** Queues the letter about a new connection, unless its subscription got enough of them today. */
+async function announce(
+  store: ControlStore,
+  connectionId: string,
+  subscriptionId: string,
+  now: number,
+): Promise<void> {
+  const earlier = await store.all(
+    sql`SELECT 1 FROM letters
+     WHERE kind = 'connection-made' AND subscription_id = ${subscriptionId}
+       AND created_at > ${now - dayMs} AND created_at <= ${now} LIMIT ${connectionLettersMax}`,
+  )
+  if (earlier.length === connectionLettersMax) return
+  await queueLetter(store, { kind: 'connection-made', subscriptionId, connectionId }, now)
 }
 
 async function issuePair({ store, terms }: Exchange, from: SecretRecord): Promise<SecretPair> {

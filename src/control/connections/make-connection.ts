@@ -1,6 +1,6 @@
 import { insertInto, sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
-import { createConnectionId } from '../tokens/ids.js'
+import { createId } from '../tokens/base62.js'
 import { createSecret } from '../tokens/token-format.js'
 import type { ConnectionMeans } from './connections.js'
 import { endConnection } from './end-connection.js'
@@ -49,7 +49,7 @@ export async function makeConnection(
 ): Promise<MadeConnection> {
   const { owner, codeChallenge, now } = given
   const { secret: code, hash } = createSecret(store.random, 'code')
-  const connectionId = createConnectionId(store.random)
+  const connectionId = createId(store.random, 'con')
   const [subscriptionId, tokenId, demoHash] =
     'demoHash' in owner ? [null, null, owner.demoHash] : [owner.subscriptionId, owner.tokenId, null]
   const madeBy = 'demoHash' in owner ? 'token' : (owner.madeBy ?? 'token')

@@ -1,4 +1,4 @@
-import { damage } from '../store/failures.js'
+import { reportDamage } from '../store/store.js'
 import { sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 import { grantsIn } from '../grants.js'
@@ -81,7 +81,7 @@ export class SecretLookup {
     const [first] = rows
     if (first === undefined) return await this.#requireAbsent(hash, store)
     const { connectionId } = first
-    if (connectionId === null) return this.#fail('a secret without a connection')
+    if (connectionId === null) return reportDamage(this.#store, 'a secret without a connection')
     const { hash: stored, kind, codeChallenge, parent, expiresAt, usedAt, followedAt } = first
     const { clientId, clientName, redirectUri, madeBy, endedAt, demoHash } = first
     const owner = demoHash === null ? this.#ownerOf(first, grantsIn(rows)) : null
@@ -94,7 +94,7 @@ export class SecretLookup {
   #ownerOf(row: SecretRow, grants: readonly Grant[]): SecretOwner {
     const { tokenId, subscriptionId, subscriptionExpiresAt } = row
     if (tokenId === null || subscriptionId === null || subscriptionExpiresAt === null) {
-      return this.#fail('a connection without its token')
+      return reportDamage(this.#store, 'a connection without its token')
     }
     const { tokenExpiresAt, revokedAt, cancelledAt, globalRows } = row
     const token = { tokenId, tokenExpiresAt, revokedAt }
@@ -108,21 +108,17 @@ export class SecretLookup {
       sql`SELECT (SELECT count(*) FROM connection_secrets NOT INDEXED) AS stored,
          (SELECT count(*) FROM connection_secrets INDEXED BY secrets_by_end) AS indexed`,
     )
-    if (counts?.stored !== counts?.indexed) this.#fail('secrets that are not in an index')
+    if (counts?.stored !== counts?.indexed)
+      {reportDamage(this.#store, 'secrets that are not in an index')}
     const [result] = await store.all<{ found: string }>(
       sql`SELECT quick_check AS found FROM pragma_quick_check('connection_secrets')`,
     )
-    if (result?.found !== 'ok') this.#fail(String(result?.found))
+    if (result?.found !== 'ok') reportDamage(this.#store, String(result?.found))
     const indexed = sql`SELECT 1 FROM connection_secrets INDEXED BY secrets_by_end
       WHERE +hash = ${hash}`
-    if ((await store.all(indexed)).length > 0) this.#fail('a secret only in an index')
+    if ((await store.all(indexed)).length > 0)
+      {reportDamage(this.#store, 'a secret only in an index')}
     this.#checkedAt = this.#monotonicMs()
-  }
-
-  #fail(found: string): never {
-    const { file } = this.#store
-    if (file === null) throw new Error(found)
-    return file.reportDamage(damage(found))
   }
 }
 

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { OneAtATime } from '../../one-at-a-time.js'
 import { connectionSettings, lockKey, schemaOf } from './connection-settings.js'
 import type { ConnectionOptions } from './connection-settings.js'
 import { postgresFailure } from './postgres-failures.js'
@@ -15,16 +16,12 @@ export class AdvisoryLock {
   #client: pg.Client | undefined
   #isClosed = false
   /** One question at a time: a name that is taken twice would have to be released twice. */
-  #last: Promise<unknown> = Promise.resolve()
-
-  private constructor(url: string, options: ConnectionOptions) {
-    this.#schema = schemaOf(url, options)
-    this.#settings = connectionSettings(url, options)
-  }
+  readonly #turns = new OneAtATime()
 
   /** @throws Error, for the operator, when this is not the URL of a PostgreSQL */
-  static open(url: string, options: ConnectionOptions = {}): AdvisoryLock {
-    return new AdvisoryLock(url, options)
+  constructor(url: string, options: ConnectionOptions = {}) {
+    this.#schema = schemaOf(url, options)
+    this.#settings = connectionSettings(url, options)
   }
 
   /**
@@ -34,7 +31,7 @@ export class AdvisoryLock {
    * @throws service_unavailable when PostgreSQL can't be asked; then no name is held
    */
   tryTake(name: string): Promise<boolean> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       if (this.#isClosed) return false
       const client = (this.#client ??= await this.#connect())
       try {
@@ -57,7 +54,7 @@ export class AdvisoryLock {
 
   /** Lets another server take the name. */
   release(name: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       const client = this.#client
       if (!this.#held.delete(name) || client === undefined) return
       try {
@@ -71,19 +68,13 @@ export class AdvisoryLock {
 
   /** Lets other servers take all names. */
   close(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       this.#isClosed = true
       const client = this.#client
       if (client === undefined) return
       this.#forget(client)
       await client.end()
     })
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(work)
-    this.#last = Promise.allSettled([result])
-    return result
   }
 
   async #connect(): Promise<pg.Client> {

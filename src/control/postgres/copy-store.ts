@@ -3,9 +3,33 @@ import type { Sql, SqlValue } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 import { copyKeys } from '../keys.js'
 import type { KeyName } from '../keys.js'
-import { copiedTables } from './copy-tables.js'
-import type { CopiedTable } from './copy-tables.js'
 import type { PostgresStore } from './postgres-store.js'
+
+/** A table of the control store, as it is copied. */
+interface CopiedTable {
+  readonly name: string
+  /** The primary key, by which rows are read in order. */
+  readonly key: readonly string[]
+}
+
+/** All tables, each after those that it refers to. */
+export const copiedTables: readonly CopiedTable[] = [
+  { name: 'subscribers', key: ['id'] },
+  { name: 'subscriptions', key: ['id'] },
+  { name: 'grants', key: ['subscription_id', 'dataset'] },
+  { name: 'tokens', key: ['id'] },
+  { name: 'usage', key: ['subscription_id', 'period', 'dataset'] },
+  { name: 'orders', key: ['id'] },
+  { name: 'payments', key: ['id'] },
+  { name: 'email_codes', key: ['id'] },
+  { name: 'connections', key: ['id'] },
+  { name: 'connection_secrets', key: ['hash'] },
+  { name: 'letters', key: ['id'] },
+  { name: 'dataset_state', key: ['dataset'] },
+  { name: 'registry_state', key: ['id'] },
+  { name: 'reloads', key: ['id'] },
+  { name: 'audit', key: ['id'] },
+]
 
 /** Called for each table when its rows were copied, and compared. */
 export type CopyReport = (table: string, rows: number) => void

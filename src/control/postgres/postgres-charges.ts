@@ -22,13 +22,9 @@ const repeatsMax = 3
 export class PostgresCharges {
   readonly #pool: PostgresPool
 
-  private constructor(pool: PostgresPool) {
-    this.#pool = pool
-  }
-
   /** @throws Error, for the operator, when this is not the URL of a PostgreSQL */
-  static open(url: string, options: ConnectionOptions = {}): PostgresCharges {
-    return new PostgresCharges(new PostgresPool(url, { size: sizeDefault, ...options }))
+  constructor(url: string, options: ConnectionOptions = {}) {
+    this.#pool = new PostgresPool(url, { size: sizeDefault, ...options })
   }
 
   /**

@@ -1,15 +1,20 @@
 import { unavailable } from '../store/failures.js'
 import type { Random } from '../../random.js'
+import { sql } from '../store/sql.js'
 import type { Sql } from '../store/sql.js'
-import type { ControlStore, StoreParts } from '../store/store.js'
+import type { ControlStore, Dialect, StoreParts } from '../store/store.js'
 import { Transaction } from '../store/transaction.js'
 import { lockKey, schemaOf, statementTimeoutMsDefault } from './connection-settings.js'
 import type { ConnectionOptions } from './connection-settings.js'
-import { postgres } from './postgres-dialect.js'
 import { migratePostgres } from './postgres-migrations.js'
 import { PostgresPool } from './postgres-pool.js'
 import type { Connection } from './postgres-pool.js'
 import { WriteTurns } from './write-turns.js'
+
+const dialect: Dialect = {
+  // In the collation "C", lower() knows ASCII letters only.
+  isEmail: (column, email) => sql`lower(${column}) = lower(CAST(${email} AS TEXT) COLLATE "C")`,
+}
 
 export interface PostgresOptions extends ConnectionOptions, StoreParts {
   /** Who writes, for the audit trail; `server` when left out. */
@@ -23,7 +28,7 @@ export interface PostgresOptions extends ConnectionOptions, StoreParts {
  */
 export class PostgresStore implements ControlStore {
   readonly actor: string
-  readonly dialect = postgres
+  readonly dialect = dialect
   /** A database is not a file. */
   readonly file = null
   readonly random: Random
@@ -34,7 +39,8 @@ export class PostgresStore implements ControlStore {
   #isReady = false
   #preparing: Promise<void> | undefined
 
-  private constructor(url: string, options: PostgresOptions) {
+  /** @throws Error, for the operator, when this is not the URL of a PostgreSQL */
+  constructor(url: string, options: PostgresOptions) {
     const { actor = 'server', statementTimeoutMs = statementTimeoutMsDefault } = options
     this.actor = actor
     this.random = options.random
@@ -42,11 +48,6 @@ export class PostgresStore implements ControlStore {
     this.#pool = new PostgresPool(url, options)
     this.#turns = new WriteTurns(statementTimeoutMs, options.clock)
     this.#begin = `BEGIN; SELECT pg_advisory_xact_lock(${lockKey(this.schema, 'write')})`
-  }
-
-  /** @throws Error, for the operator, when this is not the URL of a PostgreSQL */
-  static open(url: string, options: PostgresOptions): PostgresStore {
-    return new PostgresStore(url, options)
   }
 
   /**

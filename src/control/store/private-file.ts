@@ -26,13 +26,13 @@ export function ensurePrivateFile(path: string): void {
 }
 
 /**
- * Makes a folder, with those above it, that only its owner can read (0700), or with another mode.
+ * Makes a folder, with those above it, that only its owner can read (0700).
  * What root creates in another user's folder belongs to that user, like a file in it.
  *
  * @throws the system's error
  */
-export function makePrivateFolder(path: string, mode = folderMode): void {
-  const first = mkdirSync(path, { recursive: true, mode })
+export function makePrivateFolder(path: string): void {
+  const first = mkdirSync(path, { recursive: true, mode: folderMode })
   if (first === undefined || process.geteuid?.() !== 0) return
   const { uid, gid } = statSync(dirname(first))
   for (let made = path; made.length >= first.length; made = dirname(made)) {

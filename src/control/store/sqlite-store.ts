@@ -1,14 +1,17 @@
 import type { Clock } from '../../clock.js'
 import type { Random } from '../../random.js'
 import { unavailable } from './failures.js'
-import { sqlite } from './sqlite-dialect.js'
+import { sql } from './sql.js'
 import type { Sql } from './sql.js'
 import type { FileOptions } from './open-database.js'
 import { SqliteFile } from './sqlite-file.js'
-import type { ControlStore, StoreParts } from './store.js'
+import type { ControlStore, Dialect, StoreParts } from './store.js'
 import { Transaction } from './transaction.js'
 import type { Statements } from './transaction.js'
 import { Turns } from './turns.js'
+
+/** Columns of addresses are COLLATE NOCASE. */
+const dialect: Dialect = { isEmail: (column, email) => sql`${column} = ${email}` }
 
 /** The pause between two attempts to take the lock that another connection holds. */
 const lockPauseMs = 5
@@ -28,7 +31,7 @@ interface StoreOptions extends FileOptions, StoreParts {
  */
 export class SqliteStore implements ControlStore {
   readonly actor: string
-  readonly dialect = sqlite
+  readonly dialect = dialect
   readonly file: SqliteFile
   readonly turns: Turns
   readonly random: Random

@@ -1,8 +1,14 @@
 import type { Clock } from '../../clock.js'
 import type { Random } from '../../random.js'
-import type { Dialect } from './dialect.js'
+import { damage } from './failures.js'
 import type { Sql } from './sql.js'
 import type { SqliteFile } from './sqlite-file.js'
+
+/** What a database says differently from the other; statements have everything else in common. */
+export interface Dialect {
+  /** True for an address that differs from this one at most in the case of ASCII letters. */
+  readonly isEmail: (column: Sql, email: string) => Sql
+}
 
 /** What every store is given. */
 export interface StoreParts {
@@ -43,4 +49,10 @@ export interface ControlStore {
 
   /** Ends all connections, after the transactions that were begun. A second call does nothing. */
   close: () => Promise<void>
+}
+
+/** Reports damage of the store that the caller found. @throws service_unavailable */
+export function reportDamage({ file }: ControlStore, found: string): never {
+  if (file === null) throw new Error(found)
+  return file.reportDamage(damage(found))
 }

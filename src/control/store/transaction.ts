@@ -1,9 +1,8 @@
 import type { Random } from '../../random.js'
-import type { Dialect } from './dialect.js'
 import { sql } from './sql.js'
 import type { Sql } from './sql.js'
 import type { SqliteFile } from './sqlite-file.js'
-import type { ControlStore } from './store.js'
+import type { ControlStore, Dialect } from './store.js'
 
 /** Statements on the connection that holds a transaction. */
 export type Statements = Pick<ControlStore, 'all' | 'run'>

@@ -2,6 +2,7 @@ import type { Random } from '../../random.js'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const base = 62n
+const idLength = 16
 
 /**
  * Writes `value` (zero or more) in base62, most significant digit first, padded with `0` to
@@ -20,4 +21,12 @@ export function base62(value: bigint, width: number): string {
 /** `length` base62 characters, each drawn evenly. */
 export function randomBase62(random: Random, length: number): string {
   return Array.from({ length }, () => alphabet.charAt(random.below(alphabet.length))).join('')
+}
+
+/**
+ * A new id with 95 random bits, of a subscription, a token's record, an order or an agent's
+ * connection: `sub_…`. Not a secret.
+ */
+export function createId(random: Random, prefix: 'sub' | 'tok' | 'ord' | 'con'): string {
+  return `${prefix}_${randomBase62(random, idLength)}`
 }

@@ -1,4 +1,4 @@
-import { damage } from '../store/failures.js'
+import { reportDamage } from '../store/store.js'
 import { sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 import { findToken } from './tokens.js'
@@ -43,7 +43,7 @@ export class TokenLookup {
     const isStored = (await this.#store.all(indexed)).length > 0
     // It may have been issued meanwhile.
     if (isStored && (await findToken(this.#store, hash)) === undefined) {
-      this.#fail('a token without a subscription')
+      reportDamage(this.#store, 'a token without a subscription')
     }
     if (this.#monotonicMs() - this.#checkedAt < checkEveryMs) return
     await this.#checkThoroughly(hash)
@@ -55,7 +55,7 @@ export class TokenLookup {
     const [known, identity] = [this.#tokens, this.#identity]
     const tokens = await this.#count()
     if (this.#identity !== identity) return
-    if (tokens < known) this.#fail(`${tokens} of ${known} tokens are left`)
+    if (tokens < known) reportDamage(this.#store, `${tokens} of ${known} tokens are left`)
     this.#tokens = Math.max(this.#tokens, tokens)
   }
 
@@ -64,10 +64,10 @@ export class TokenLookup {
     const [result] = await this.#store.all<{ found: string }>(
       sql`SELECT quick_check AS found FROM pragma_quick_check('tokens')`,
     )
-    if (result?.found !== 'ok') this.#fail(String(result?.found))
+    if (result?.found !== 'ok') reportDamage(this.#store, String(result?.found))
     const scanned = sql`SELECT 1 FROM tokens NOT INDEXED WHERE hash = ${hash}`
     if ((await this.#store.all(scanned)).length > 0) {
-      this.#fail('a token that has no index entry')
+      reportDamage(this.#store, 'a token that has no index entry')
     }
   }
 
@@ -87,11 +87,5 @@ export class TokenLookup {
       sql`SELECT count(*) AS tokens FROM tokens INDEXED BY sqlite_autoindex_tokens_2`,
     )
     return counted?.tokens ?? 0
-  }
-
-  #fail(found: string): never {
-    const { file } = this.#store
-    if (file === null) throw new Error(found)
-    return file.reportDamage(damage(found))
   }
 }

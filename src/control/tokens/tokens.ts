@@ -5,7 +5,7 @@ import { grantsIn } from '../grants.js'
 import type { Grant, GrantColumns } from '../grants.js'
 import { insertInto, sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
-import { createTokenId } from './ids.js'
+import { createId } from './base62.js'
 import { createToken } from './token-format.js'
 
 /** The data for authentication; times in ms since the epoch, UTC. */
@@ -214,7 +214,7 @@ async function insertToken(
   now: number,
 ): Promise<IssuedToken> {
   const { token, hash, hint } = createToken(store.random)
-  const tokenId = createTokenId(store.random)
+  const tokenId = createId(store.random, 'tok')
   await store.run(
     insertInto('tokens', {
       id: tokenId,

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Test } from 'tap'
-import { connectionLettersMax } from '../../../src/control/connections/announce-connection.js'
+import { connectionLettersMax } from '../../../src/control/connections/exchange-secrets.js'
 import { endAllConnections } from '../../../src/control/connections/end-connection.js'
 import { removeConnections } from '../../../src/control/connections/remove-connections.js'
 import { listLetters } from '../../../src/control/letters.js'
