@@ -44,7 +44,7 @@ const layers = [
 const weights: Readonly<Record<string, number>> = {
   access: 818,
   app: 2561,
-  catalog: 2141,
+  catalog: 2168,
   cli: 7555,
   columns: 1494,
   control: 7125,
@@ -57,7 +57,7 @@ const weights: Readonly<Record<string, number>> = {
   registry: 1921,
   sales: 5803,
   service: 3088,
-  versions: 6231,
+  versions: 6185,
 }
 /** How far a folder may be below its number. */
 const slackMax = 20

@@ -8,16 +8,15 @@ import type { YamlPath } from '../registry/located-yaml.js'
 import type { DatasetEntry } from '../registry/registry-schema.js'
 import { RegistryError, listOf } from '../registry/registry.js'
 import type { Registry } from '../registry/registry.js'
-import type { OpenedContent } from '../versions/files/build-version.js'
+import type { ContentFile, OpenedContent } from '../versions/files/build-version.js'
 import type { ColumnTexts } from '../versions/files/unite.js'
 import { isObjectUrl } from '../versions/objects/object-pattern.js'
 import type { ObjectSource } from '../versions/objects/object-files.js'
 import type { DiskSpace } from '../versions/disk-space.js'
-import { requireDifferent } from '../versions/files/require-different.js'
-import { tableContent } from '../versions/files/table-content.js'
+import { folderValues, shownPath } from '../versions/files/find-files.js'
 import { DamageError, findSourceFiles } from '../versions/files/source-files.js'
 import { FileError } from '../versions/opener.js'
-import { remoteTableOf } from '../versions/remote-table.js'
+import { remoteTableOf, tableName } from '../versions/remote-table.js'
 import type { OpenTable, RemoteTable } from '../versions/remote-table.js'
 import type { OpenFiles } from '../versions/opener.js'
 import { hashFile } from '../versions/hash-file.js'
@@ -29,6 +28,7 @@ import { publishFiles } from '../versions/store/publish.js'
 import type { PublishedFile } from '../versions/store/publish.js'
 import { buildDataset, registryDataset, sourceNames } from './dataset.js'
 import type { Dataset } from './dataset.js'
+import { quoted } from '../text.js'
 import { readText } from './read-text.js'
 
 export interface OpenOptions {
@@ -141,14 +141,41 @@ async function openContent(
   return { folder, files: await open(files), boundsOf }
 }
 
+/**
+ * Two files with the same bytes are a file that was delivered twice, unless their folders give its
+ * rows other values.
+ * @throws FileError for the second one
+ */
+function requireDifferent(files: readonly ContentFile[]): void {
+  const seen = new Map<string, ContentFile>()
+  for (const file of files) {
+    const { source, opened } = file
+    if (opened.rows === 0) continue
+    const key = `${source.contentHash} ${folderValues(source.name)}`
+    const twin = seen.get(key)
+    if (twin) {
+      const reason =
+        `has the same bytes as ${quoted(twin.source.name)}, so that its rows would be served ` +
+        'twice; remove one of them'
+      throw new FileError(shownPath(source), reason)
+    }
+    seen.set(key, file)
+  }
+}
+
+/** A table as the content of a version: one part, which no path names. */
 async function openTable(
   table: RemoteTable,
   boundsOf: readonly string[],
   { clock, openTable: open, signal = abortAfter(clock, tableMsMax) }: OpenOptions,
 ): Promise<Content> {
   if (!open) throw new Error('tables can only be read by a server')
-  const content = tableContent(table, await open(table, boundsOf, signal))
-  return { ...content, folder: null, boundsOf }
+  const opened = await open(table, boundsOf, signal)
+  const { state, modifiedMs } = opened
+  const paths = { path: '', realPath: '', name: tableName(table) }
+  const source = { ...paths, identity: state, sizeBytes: 0, modifiedMs, contentHash: state }
+  const files = [{ source, path: '', guard: null, hash: null, opened }]
+  return { files, table, folder: null, boundsOf }
 }
 
 /** The time in which a command reads a table. */
