@@ -52,6 +52,12 @@ export function plainColumn(name: string, type: DataType): Column {
   }
 }
 
+/** True for types whose bounds help to choose files: exactly compared types, and stored text. */
+export function hasBounds({ type }: Pick<Column, 'type'>): boolean {
+  const { domain } = columnRules(type)
+  return domain.kind === 'grid' || (domain.kind === 'text' && domain.form === 'text')
+}
+
 /** Whether the registry says that the column's values are codes. */
 export function hasCodes({ levels, labels }: Column): boolean {
   return levels.length > 0 || labels !== null

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../clock.js'
-import { plainColumn } from '../../columns/column.js'
+import { hasBounds, plainColumn } from '../../columns/column.js'
 import type { Column } from '../../columns/column.js'
 import type { FileColumn, TextBounds } from '../../versions/opener.js'
 import { tableName } from '../../versions/remote-table.js'
@@ -57,9 +57,8 @@ async function readContent(
   run: RunTrino,
 ): Promise<Pick<OpenedTable, 'rows' | 'bounds'>> {
   const bounded = columns
-    .filter(({ name }) => boundsOf.includes(name))
+    .filter((column) => boundsOf.includes(column.name) && hasBounds(column))
     .map(({ name, type }) => plainColumn(name, type))
-    .filter(hasBounds)
   const [[rows, ...found] = []] = await run({ text: boundsSql(table, bounded), values: [] })
   const bounds = bounded.map((column, index): [string, TextBounds | null] => {
     const [min = null, max = null] = found.slice(2 * index, 2 * index + 2)
@@ -84,11 +83,6 @@ async function readColumns(
     type: dataTypeOf(type ?? ''),
     required: nullable === 'NO',
   }))
-}
-
-/** Types whose smallest and largest value limit what a filter finds. */
-function hasBounds({ rules: { domain } }: Column): boolean {
-  return domain.kind === 'grid' || (domain.kind === 'text' && domain.form === 'text')
 }
 
 function boundsSql(table: RemoteTable, columns: readonly Column[]): string {

@@ -1,3 +1,4 @@
+import { hasBounds } from '../../../columns/column.js'
 import { typeText, withTypes } from '../../../columns/data-type.js'
 import type { DataType } from '../../../columns/data-type.js'
 import type { ColumnFit, FileColumn, FitQuestion } from '../../../versions/opener.js'
@@ -8,7 +9,6 @@ import { textOrNull } from '../run-statement.js'
 import type { RunStatement } from '../run-statement.js'
 import { castSql, columnSql } from '../sql.js'
 import type { FileGroup } from './parquet-schemas.js'
-import { hasBounds } from './read-bounds.js'
 
 /** Answers by path, then by column; reads every value of the columns. */
 export async function fitColumns(

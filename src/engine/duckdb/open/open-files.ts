@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { plainColumn } from '../../../columns/column.js'
+import { hasBounds, plainColumn } from '../../../columns/column.js'
 import { withTypes } from '../../../columns/data-type.js'
 import { FileError } from '../../../versions/opener.js'
 import type {
@@ -24,7 +24,7 @@ import { identifier } from '../../sql/quote.js'
 import { fitColumns } from './fit-columns.js'
 import { groupFiles } from './parquet-schemas.js'
 import type { FileGroup } from './parquet-schemas.js'
-import { hasBounds, readBounds } from './read-bounds.js'
+import { readBounds } from './read-bounds.js'
 import { findUnreadable, readValues } from './read-values.js'
 import { isEncrypted, unreadableReason } from './unreadable.js'
 

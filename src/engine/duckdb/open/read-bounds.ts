@@ -1,4 +1,3 @@
-import { columnRules } from '../../../columns/column-types.js'
 import { typeText } from '../../../columns/data-type.js'
 import type { FileColumn, TextBounds } from '../../../versions/opener.js'
 import { bindText } from '../bind.js'
@@ -7,12 +6,6 @@ import { duckdb } from '../dialect.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 import { columnSql } from '../sql.js'
-
-/** True for types whose bounds help to choose files: exactly compared types, and stored text. */
-export function hasBounds({ type }: Pick<FileColumn, 'type'>): boolean {
-  const { domain } = columnRules(type)
-  return domain.kind === 'grid' || (domain.kind === 'text' && domain.form === 'text')
-}
 
 /**
  * Reads the smallest and largest value of a column in each of some files that hold it in the same
