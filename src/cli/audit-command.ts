@@ -8,7 +8,7 @@ import { addPrinted } from './command.js'
 import type { Flags, Result } from './command.js'
 import type { CliParts } from './parts.js'
 import { readFilledStore } from './state.js'
-import { listLines } from './table.js'
+import { linesOrNone } from './table.js'
 import { parseDuration } from './duration.js'
 
 type AuditFlags = Flags & { readonly since?: string; readonly subject?: string }
@@ -54,18 +54,13 @@ async function list(parts: CliParts, state: string, flags: AuditFlags): Promise<
       time: isoTime(recordedAt),
       ...rest,
     })),
-    lines: listLines(
-      parts.stdout,
-      entries,
-      {
-        TIME: (each) => isoTime(each.recordedAt),
-        WHO: (each) => plainText(each.actor),
-        ACTION: (each) => each.action,
-        SUBJECT: (each) => plainText(each.subject),
-        DETAILS: (each) => detailsText(each.details),
-      },
-      'No such action was recorded.',
-    ),
+    lines: linesOrNone(parts.stdout, entries, 'No such action was recorded.', {
+      TIME: (each) => isoTime(each.recordedAt),
+      WHO: (each) => plainText(each.actor),
+      ACTION: (each) => each.action,
+      SUBJECT: (each) => plainText(each.subject),
+      DETAILS: (each) => detailsText(each.details),
+    }),
   }
 }
 

@@ -12,7 +12,7 @@ import { addGroup, addPrinted } from './command.js'
 import type { Flags, Result } from './command.js'
 import type { CliParts } from './parts.js'
 import { amountOf, day, minute } from './print.js'
-import { listLines } from './table.js'
+import { linesOrNone } from './table.js'
 import { readFilledStore, readStore, withFilledStore } from './state.js'
 
 type RevokeFlags = Flags & { readonly all?: string }
@@ -69,20 +69,15 @@ async function list(parts: CliParts, state: string, id: string | undefined): Pro
   const now = parts.clock.now()
   return {
     json: (found ?? []).map((each) => connectionJson(each, now)),
-    lines: listLines(
-      parts.stdout,
-      found ?? [],
-      {
-        CONNECTION: (each) => each.connectionId,
-        SUBSCRIPTION: (each) => each.subscriptionId ?? 'demo',
-        APP: (each) => plainText(each.clientName),
-        'ACCESS GOES TO': receiverOf,
-        STATE: (each) => connectionState(each, now),
-        MADE: (each) => day(each.createdAt),
-        'LAST USED': ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : minute(lastUsedAt)),
-      },
-      'No agent has signed in.',
-    ),
+    lines: linesOrNone(parts.stdout, found ?? [], 'No agent has signed in.', {
+      CONNECTION: (each) => each.connectionId,
+      SUBSCRIPTION: (each) => each.subscriptionId ?? 'demo',
+      APP: (each) => plainText(each.clientName),
+      'ACCESS GOES TO': receiverOf,
+      STATE: (each) => connectionState(each, now),
+      MADE: (each) => day(each.createdAt),
+      'LAST USED': ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : minute(lastUsedAt)),
+    }),
   }
 }
 

@@ -15,7 +15,7 @@ import { addCommand, addGroup, addPrinted, readSettings } from './command.js'
 import type { Flags, Result } from './command.js'
 import type { CliParts } from './parts.js'
 import { minute, printJson, printLines } from './print.js'
-import { listLines } from './table.js'
+import { linesOrNone } from './table.js'
 import { readStore } from './state.js'
 import { mailSettingNames, withOutbox } from './mailing.js'
 
@@ -63,21 +63,16 @@ async function list(parts: CliParts, state: string, isAll: boolean): Promise<Res
   const letters = (await readStore(parts, state, (store) => addressed(store, states))) ?? []
   return {
     json: letters.map(letterJson),
-    lines: listLines(
-      parts.stdout,
-      letters,
-      {
-        ID: (each) => each.letterId,
-        KIND: (each) => each.kind,
-        ABOUT: (each) => each.subscriptionId ?? each.orderId,
-        'E-MAIL': (each) => each.email,
-        STATE: (each) => each.state,
-        ATTEMPTS: (each) => each.attempts,
-        'NEXT ATTEMPT': (each) => (each.state === 'waiting' ? minute(each.nextAttemptAt) : null),
-        'LAST ERROR': (each) => each.lastError,
-      },
-      'No letter waits and no letter failed.',
-    ),
+    lines: linesOrNone(parts.stdout, letters, 'No letter waits and no letter failed.', {
+      ID: (each) => each.letterId,
+      KIND: (each) => each.kind,
+      ABOUT: (each) => each.subscriptionId ?? each.orderId,
+      'E-MAIL': (each) => each.email,
+      STATE: (each) => each.state,
+      ATTEMPTS: (each) => each.attempts,
+      'NEXT ATTEMPT': (each) => (each.state === 'waiting' ? minute(each.nextAttemptAt) : null),
+      'LAST ERROR': (each) => each.lastError,
+    }),
   }
 }
 

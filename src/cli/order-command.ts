@@ -14,7 +14,7 @@ import { addGroup, addPrinted } from './command.js'
 import type { Flags, Result } from './command.js'
 import type { CliParts } from './parts.js'
 import { count, day } from './print.js'
-import { listLines, reportCsv } from './table.js'
+import { linesOrNone, reportCsv } from './table.js'
 import { readFilledStore, readStore, withFilledStore } from './state.js'
 import { grantsText, orderJson } from './subscription/plan-options.js'
 
@@ -87,22 +87,17 @@ async function list(parts: CliParts, state: string, isAll: boolean): Promise<Res
   return {
     json: (orders ?? []).map(paidJson),
     csv: csvLines(orders ?? []),
-    lines: listLines(
-      parts.stdout,
-      orders ?? [],
-      {
-        ORDER: ({ order }) => order.orderId,
-        ORDERED: ({ order }) => day(order.orderedAt),
-        STATE: ({ order }) => order.state,
-        WHAT: ({ order }) => order.kind,
-        'E-MAIL': ({ order }) => order.email,
-        MONTHS: ({ order }) => order.months,
-        RUB: ({ order }) => order.amountRub,
-        PAID: ({ payments }) => payments.map(paidText).join(', ') || null,
-        GRANTS: ({ order }) => grantsText(order.items),
-      },
-      none,
-    ),
+    lines: linesOrNone(parts.stdout, orders ?? [], none, {
+      ORDER: ({ order }) => order.orderId,
+      ORDERED: ({ order }) => day(order.orderedAt),
+      STATE: ({ order }) => order.state,
+      WHAT: ({ order }) => order.kind,
+      'E-MAIL': ({ order }) => order.email,
+      MONTHS: ({ order }) => order.months,
+      RUB: ({ order }) => order.amountRub,
+      PAID: ({ payments }) => payments.map(paidText).join(', ') || null,
+      GRANTS: ({ order }) => grantsText(order.items),
+    }),
   }
 }
 
@@ -128,18 +123,13 @@ async function show(parts: CliParts, state: string, id: string): Promise<Result>
         ? `Entered by the owner on ${day(order.orderedAt)}`
         : `Ordered ${day(order.orderedAt)}, to be paid by ${day(order.payUntil)}`,
       '',
-      ...listLines(
-        parts.stdout,
-        payments,
-        {
-          PAYMENT: (each) => each.paymentId,
-          PAID: (each) => day(each.paidAt),
-          REPORTED: (each) => day(each.receivedAt),
-          RUB: (each) => each.amountRub,
-          OUTCOME: (each) => each.outcome,
-        },
-        'No payment was reported.',
-      ),
+      ...linesOrNone(parts.stdout, payments, 'No payment was reported.', {
+        PAYMENT: (each) => each.paymentId,
+        PAID: (each) => day(each.paidAt),
+        REPORTED: (each) => day(each.receivedAt),
+        RUB: (each) => each.amountRub,
+        OUTCOME: (each) => each.outcome,
+      }),
     ],
   }
 }

@@ -10,16 +10,23 @@ const absent = '—'
 /** The columns of a table: title → the cell of an item. */
 type Columns<Item> = Readonly<Record<string, (item: Item) => TableCell>>
 
-/** Items as a table of these columns, as `tableLines` writes it; or a line that there are none. */
+/** Items as a table of these columns, as `tableLines` writes it. */
 export function listLines<Item>(
   output: Output,
   items: readonly Item[],
   columns: Columns<Item>,
-  none?: string,
 ): readonly string[] {
-  if (items.length === 0 && none !== undefined) return [none]
-  const [titles = [], ...rows] = rowsOf(items, columns)
-  return tableLines(output, titles.map(String), rows)
+  return tableLines(output, Object.keys(columns), rowsOf(items, columns))
+}
+
+/** Items as a table, or a line that there are none. */
+export function linesOrNone<Item>(
+  output: Output,
+  items: readonly Item[],
+  none: string,
+  columns: Columns<Item>,
+): readonly string[] {
+  return items.length === 0 ? [none] : listLines(output, items, columns)
 }
 
 /**
@@ -53,13 +60,10 @@ export function tableLines(
   )
 }
 
-/** The titles, and the cells of each item. */
-function rowsOf<Item>(
-  items: readonly Item[],
-  columns: Columns<Item>,
-): readonly (readonly TableCell[])[] {
+/** The cells of each item. */
+function rowsOf<Item>(items: readonly Item[], columns: Columns<Item>) {
   const cells = Object.values(columns)
-  return [Object.keys(columns), ...items.map((item) => cells.map((cell) => cell(item)))]
+  return items.map((item) => cells.map((cell) => cell(item)))
 }
 
 /**
@@ -67,7 +71,8 @@ function rowsOf<Item>(
  * value is empty. A text that a spreadsheet would run as a formula gets an apostrophe.
  */
 export function reportCsv<Item>(items: readonly Item[], columns: Columns<Item>): readonly string[] {
-  return rowsOf(items, columns).map((row) => row.map(csvText).join())
+  const all = [Object.keys(columns), ...rowsOf(items, columns)]
+  return all.map((row) => row.map(csvText).join())
 }
 
 /** An item as an object: column → cell. */

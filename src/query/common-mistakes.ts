@@ -2,7 +2,7 @@ import { correctable } from '../columns/correction.js'
 import type { Correction } from '../columns/correction.js'
 import { columnOperators } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
-import { isOperator } from '../columns/operators.js'
+import { isOperator, operatorNames } from '../columns/operators.js'
 import type { Operator } from '../columns/operators.js'
 import { insteadContains } from '../columns/search-words.js'
 import { badRequest } from '../errors.js'
@@ -110,33 +110,17 @@ export function selectMistake(name: string): ServiceError | undefined {
 }
 
 /** Names that other languages use for operators, in lower case. */
-const operatorsByName: ReadonlyMap<string, Operator> = new Map([
-  ['=', 'eq'],
-  ['==', 'eq'],
-  ['equal', 'eq'],
-  ['equals', 'eq'],
-  ['!=', 'ne'],
-  ['<>', 'ne'],
-  ['neq', 'ne'],
-  ['>', 'gt'],
-  ['>=', 'gte'],
-  ['ge', 'gte'],
-  ['<', 'lt'],
-  ['<=', 'lte'],
-  ['le', 'lte'],
-  ['nin', 'not_in'],
-  ['notin', 'not_in'],
-  ['isnull', 'is_null'],
-  ['notnull', 'not_null'],
-  ['is_not_null', 'not_null'],
-  ['isnotnull', 'not_null'],
-  ['not_equal', 'ne'],
-  ['not_equals', 'ne'],
-  ['greater_than', 'gt'],
-  ['greater_than_or_equal', 'gte'],
-  ['less_than', 'lt'],
-  ['less_than_or_equal', 'lte'],
-])
+const otherNames: Readonly<Partial<Record<Operator, readonly string[]>>> = {
+  eq: ['=', '==', 'equal', 'equals'],
+  ne: ['!=', '<>', 'neq', 'not_equal', 'not_equals'],
+  gt: ['>', 'greater_than'],
+  gte: ['>=', 'ge', 'greater_than_or_equal'],
+  lt: ['<', 'less_than'],
+  lte: ['<=', 'le', 'less_than_or_equal'],
+  not_in: ['nin', 'notin'],
+  is_null: ['isnull'],
+  not_null: ['notnull', 'is_not_null', 'isnotnull'],
+}
 
 /** The operator that is known by another name, case or spacing; undefined for other words. */
 export function meantOperator(written: string): Operator | undefined {
@@ -147,7 +131,7 @@ export function meantOperator(written: string): Operator | undefined {
     .replaceAll(/[\s-]+/g, '_')
   // `kpp==is_null` has one "=" too many.
   const bare = plain.replace(/^=/, '')
-  return isOperator(bare) ? bare : operatorsByName.get(plain)
+  return isOperator(bare) ? bare : operatorNames.find((each) => otherNames[each]?.includes(plain))
 }
 
 interface FilterMistake {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { count, day, minute } from '../../src/cli/print.js'
-import { listLines } from '../../src/cli/table.js'
+import { linesOrNone, listLines } from '../../src/cli/table.js'
 import { isoTime, isoTimeOrNull } from '../../src/text.js'
 
 const terminal = { write: () => undefined, isTTY: true }
@@ -34,7 +34,7 @@ await t.test('elsewhere tabs separate cells, numbers are plain, an absent value 
     ),
     ['NAME\tROWS', 'a\t1234567', '\t'],
   )
-  t.same(listLines(pipe, [], { NAME: () => null }, 'none'), ['none'])
+  t.same(linesOrNone(pipe, [], 'none', { NAME: () => null }), ['none'])
   t.equal(count(pipe, 50_000), '50000')
   t.equal(count(terminal, 50_000), '50\u202f000')
   t.equal(count(terminal, 999), '999')

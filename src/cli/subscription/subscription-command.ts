@@ -16,7 +16,7 @@ import { addGroup, addPrinted } from '../command.js'
 import type { Result } from '../command.js'
 import type { CliParts } from '../parts.js'
 import { count, day } from '../print.js'
-import { listLines } from '../table.js'
+import { linesOrNone, listLines } from '../table.js'
 import { registryIfReadable } from '../read-registry.js'
 import { readFilledStore, readStore, storeName } from '../state.js'
 import { tokenJson, tokenTable } from '../token-table.js'
@@ -60,19 +60,14 @@ async function list(parts: CliParts, state: string): Promise<Result> {
     'das subscription create --email buyer@example.org --plan DATASET:PLAN'
   return {
     json: subscriptions.map(subscriptionJson),
-    lines: listLines(
-      parts.stdout,
-      subscriptions,
-      {
-        SUBSCRIPTION: (each) => each.subscriptionId,
-        'E-MAIL': (each) => each.email,
-        STATE: (each) => subscriptionState(each, parts.clock.now()),
-        MADE: (each) => day(each.createdAt),
-        EXPIRES: (each) => day(each.expiresAt),
-        GRANTS: (each) => grantsText(each.grants),
-      },
-      none,
-    ),
+    lines: linesOrNone(parts.stdout, subscriptions, none, {
+      SUBSCRIPTION: (each) => each.subscriptionId,
+      'E-MAIL': (each) => each.email,
+      STATE: (each) => subscriptionState(each, parts.clock.now()),
+      MADE: (each) => day(each.createdAt),
+      EXPIRES: (each) => day(each.expiresAt),
+      GRANTS: (each) => grantsText(each.grants),
+    }),
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { versionsFolderOf } from '../../../src/catalog.js'
 import { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
-import { findingTable } from '../../../src/cli/check/finding-table.js'
+import { findingLevels } from '../../../src/cli/check/finding-table.js'
 import { duckDbOpener } from '../../../src/engine/duckdb/open/open-files.js'
 import { hashFile } from '../../../src/versions/hash-file.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
@@ -233,8 +233,7 @@ await t.test('the table has exactly the codes that are used', (t) => {
   const used = sources.flatMap((text) =>
     [...text.matchAll(/\bfinding\(\s*'(\w+)'|\bcode: '(\w+)',/g)].map(([, one, two]) => one ?? two),
   )
-  t.same([...new Set(used)].sort(), Object.keys(findingTable).sort())
-  for (const [code, { meaning }] of Object.entries(findingTable)) t.match(meaning, /\.$/, code)
+  t.same([...new Set(used)].sort(), Object.keys(findingLevels).sort())
   t.end()
 })
 
