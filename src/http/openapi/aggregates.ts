@@ -14,7 +14,7 @@ import {
   measuresMax,
 } from '../../query/summary/raw-summary.js'
 import type { ReferenceDataset } from '../../service/reference.js'
-import { int32, int64, refTo } from './json.js'
+import { int32, int64, parameterRefs, refTo } from './json.js'
 import type { Json } from './json.js'
 
 const text = { type: 'string' }
@@ -111,10 +111,8 @@ export const sharedAggregateParameters: Readonly<Record<string, Json>> = {
 
 /** The parameters of a dataset's aggregates but for filters and format. */
 export function aggregateRefs({ name }: ReferenceDataset): readonly Json[] {
-  return [
-    ...listNames.map((list) => refTo('parameters', `${name}.aggregate.${list}`)),
-    ...Object.keys(sharedAggregateParameters).map((each) => refTo('parameters', each)),
-  ]
+  const lists = listNames.map((list) => `${name}.aggregate.${list}`)
+  return parameterRefs(...lists, ...Object.keys(sharedAggregateParameters))
 }
 
 /** The body of `POST /v1/<dataset>/aggregate`. */

@@ -25,58 +25,42 @@ const text = { type: 'string' }
 
 /** The headers of answers, by name. */
 export const headers: Readonly<Record<string, Json>> = {
-  'X-Request-Id': { description: 'Names this request; the log has it too.', schema: text },
-  'X-RateLimit-Limit': { description: 'Requests a minute.', schema: count },
-  'X-RateLimit-Remaining': { description: 'Requests left in this minute.', schema: count },
-  'X-RateLimit-Reset': { description: 'Seconds until the minute ends.', schema: count },
-  'X-Quota-Rows-Limit': {
-    description: 'Rows a month; left out where they are not counted.',
-    schema: rows,
-  },
-  'X-Quota-Rows-Remaining': { description: 'Rows left in this month.', schema: rows },
-  'X-Quota-Scope': {
-    description: 'The quota nearer to its end: `resource` of the dataset, or `global` over all.',
-    schema: text,
-  },
-  ETag: { description: 'For `If-None-Match`; a page that a quota cut has none.', schema: text },
-  'Last-Modified': { description: 'When the newest file was written.', schema: text },
-  'Accept-Ranges': { description: '`none`: byte ranges are not served.', schema: text },
-  'X-Hint': {
-    description: 'What the filters may have been meant to ask, percent-encoded beyond ASCII.',
-    schema: text,
-  },
-  'X-Scope': {
-    description:
-      'The part of the dataset that this token sees, as `demo: 5 values of inn` or ' +
+  'X-Request-Id': header('Names this request; the log has it too.'),
+  'X-RateLimit-Limit': header('Requests a minute.', count),
+  'X-RateLimit-Remaining': header('Requests left in this minute.', count),
+  'X-RateLimit-Reset': header('Seconds until the minute ends.', count),
+  'X-Quota-Rows-Limit': header('Rows a month; left out where they are not counted.', rows),
+  'X-Quota-Rows-Remaining': header('Rows left in this month.', rows),
+  'X-Quota-Scope': header(
+    'The quota nearer to its end: `resource` of the dataset, or `global` over all.',
+  ),
+  ETag: header('For `If-None-Match`; a page that a quota cut has none.'),
+  'Last-Modified': header('When the newest file was written.'),
+  'Accept-Ranges': header('`none`: byte ranges are not served.'),
+  'X-Hint': header('What the filters may have been meant to ask, percent-encoded beyond ASCII.'),
+  'X-Scope': header(
+    'The part of the dataset that this token sees, as `demo: 5 values of inn` or ' +
       '`plan free: year 2025`; left out if it sees all rows.',
-    schema: text,
-  },
-  'Server-Timing': {
-    description: 'Milliseconds until the answer began: `queue`, `engine`, `total`.',
-    schema: text,
-  },
-  'X-Dataset-Version': { description: 'The version that was read.', schema: text },
-  'Content-Disposition': {
-    description: 'A name for the file, of dataset and version, in formats that are files.',
-    schema: text,
-  },
-  'X-Next-Cursor': {
-    description: 'The `cursor` of the next page, in formats with no room for it.',
-    schema: text,
-  },
-  'X-Rows-Charged': {
-    description: 'What this answer cost; left out where rows are not counted.',
-    schema: rows,
-  },
-  'X-Groups': { description: '`groups`, in formats with no room for it.', schema: rows },
-  'X-Rows-Met': { description: '`rows`, in formats with no room for it.', schema: rows },
-  'X-Truncated': {
-    description: 'Whether more follows that is not sent, where the body does not say it.',
-    schema: { type: 'boolean' },
-  },
-  Link: { description: 'The next page as a relative URL, `rel="next"`.', schema: text },
-  'Retry-After': { description: 'Seconds after which to try again.', schema: count },
-  'WWW-Authenticate': { description: 'How to send a token.', schema: text },
+  ),
+  'Server-Timing': header('Milliseconds until the answer began: `queue`, `engine`, `total`.'),
+  'X-Dataset-Version': header('The version that was read.'),
+  'Content-Disposition': header(
+    'A name for the file, of dataset and version, in formats that are files.',
+  ),
+  'X-Next-Cursor': header('The `cursor` of the next page, in formats with no room for it.'),
+  'X-Rows-Charged': header('What this answer cost; left out where rows are not counted.', rows),
+  'X-Groups': header('`groups`, in formats with no room for it.', rows),
+  'X-Rows-Met': header('`rows`, in formats with no room for it.', rows),
+  'X-Truncated': header('Whether more follows that is not sent, where the body does not say it.', {
+    type: 'boolean',
+  }),
+  Link: header('The next page as a relative URL, `rel="next"`.'),
+  'Retry-After': header('Seconds after which to try again.', count),
+  'WWW-Authenticate': header('How to send a token.'),
+}
+
+function header(description: string, schema: Json = text): Json {
+  return { description, schema }
 }
 
 const always = ['X-Request-Id']

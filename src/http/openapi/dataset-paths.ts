@@ -11,7 +11,7 @@ import {
   tokenErrors,
   wholeFormats,
 } from './answers.js'
-import { refTo } from './json.js'
+import { parameterRefs, refTo } from './json.js'
 import type { Json } from './json.js'
 import { filterRefs } from './parameters.js'
 import { questionExample } from './question-body.js'
@@ -29,6 +29,9 @@ const dataHeaders = ['ETag', ...fileHeaders, 'X-Rows-Charged', ...limits, ...quo
 const pageHeaders = [...dataHeaders, 'X-Next-Cursor', 'Link']
 const topHeaders = [...dataHeaders, 'X-Truncated']
 const groupHeaders = [...topHeaders, 'X-Groups', 'X-Rows-Met']
+
+/** The parameters that say in which form an answer comes. */
+const answerForm = ['format', 'excel', 'If-None-Match']
 
 const datasetErrors = [...tokenErrors, 'not_found', ...readErrors] as const
 const pageErrors = [...datasetErrors, 'not_acceptable', 'row_quota_exceeded'] as const
@@ -71,12 +74,7 @@ function pageOperation(dataset: ReferenceDataset): Json {
       'may have several.' +
       (requireFilter ? ' The first page needs a filter.' : ''),
     parameters: [
-      refTo('parameters', `${name}.select`),
-      refTo('parameters', `${name}.limit`),
-      refTo('parameters', 'cursor'),
-      refTo('parameters', 'format'),
-      refTo('parameters', 'excel'),
-      refTo('parameters', 'If-None-Match'),
+      ...parameterRefs(`${name}.select`, `${name}.limit`, 'cursor', ...answerForm),
       ...filterRefs(dataset),
     ],
     responses: answers({ 200: pageAnswer(name), 304: refTo('responses', '304') }, pageErrors),
@@ -87,15 +85,9 @@ function queryOperation(dataset: ReferenceDataset): Json {
   const { name } = dataset
   return {
     description: 'The same question for lists that are too long for a URL. It only reads.',
-    requestBody: {
-      required: true,
-      content: {
-        'application/json': {
-          schema: refTo('schemas', `${name}.Question`),
-          examples: { lookup: { summary: 'Rows by a value', value: questionExample(dataset) } },
-        },
-      },
-    },
+    requestBody: questionBody(`${name}.Question`, {
+      lookup: { summary: 'Rows by a value', value: questionExample(dataset) },
+    }),
     responses: answers({ 200: pageAnswer(name) }, bodyErrors),
   }
 }
@@ -108,12 +100,7 @@ function topOperation(dataset: ReferenceDataset): Json {
       'The rows with the smallest values of a column, or with `-` the largest. Rows without a ' +
       'value are left out; ties come in stored order. There is no cursor.',
     parameters: [
-      refTo('parameters', `${name}.top.by`),
-      refTo('parameters', `${name}.select`),
-      refTo('parameters', `${name}.limit`),
-      refTo('parameters', 'format'),
-      refTo('parameters', 'excel'),
-      refTo('parameters', 'If-None-Match'),
+      ...parameterRefs(`${name}.top.by`, `${name}.select`, `${name}.limit`, ...answerForm),
       ...filterRefs(dataset, ['by']),
     ],
     responses: answers({ 200: rows, 304: refTo('responses', '304') }, pageErrors),
@@ -128,9 +115,7 @@ function aggregateOperation(dataset: ReferenceDataset): Json {
       'than is left is refused whole.',
     parameters: [
       ...aggregateRefs(dataset),
-      refTo('parameters', 'format'),
-      refTo('parameters', 'excel'),
-      refTo('parameters', 'If-None-Match'),
+      ...parameterRefs(...answerForm),
       ...filterRefs(dataset, aggregateNames),
     ],
     responses: answers({ 200: groupsAnswer, 304: refTo('responses', '304') }, pageErrors),
@@ -140,15 +125,9 @@ function aggregateOperation(dataset: ReferenceDataset): Json {
 function summaryOperation(dataset: ReferenceDataset): Json {
   return {
     description: 'The same question for filters that are too long for a URL. It only reads.',
-    requestBody: {
-      required: true,
-      content: {
-        'application/json': {
-          schema: refTo('schemas', `${dataset.name}.Summary`),
-          examples: { totals: { summary: 'The largest groups', value: summaryExample(dataset) } },
-        },
-      },
-    },
+    requestBody: questionBody(`${dataset.name}.Summary`, {
+      totals: { summary: 'The largest groups', value: summaryExample(dataset) },
+    }),
     responses: answers({ 200: groupsAnswer }, bodyErrors),
   }
 }
@@ -156,26 +135,18 @@ function summaryOperation(dataset: ReferenceDataset): Json {
 const groupsAnswer = dataAnswer('The groups.', wholeFormats, 'Groups', groupHeaders)
 
 function schemaOperation(): Json {
+  const schema = jsonAnswer('The dataset.', 'Dataset', ['ETag', ...limits, ...quotas])
   return {
     description: 'Each column with its type, unit, description and operators; ready examples.',
-    parameters: [
-      refTo('parameters', 'facts'),
-      refTo('parameters', 'facts.labels'),
-      refTo('parameters', 'If-None-Match'),
-    ],
-    responses: answers(
-      {
-        200: jsonAnswer('The dataset.', 'Dataset', ['ETag', ...limits, ...quotas]),
-        304: refTo('responses', '304'),
-      },
-      datasetErrors,
-    ),
+    parameters: parameterRefs('facts', 'facts.labels', 'If-None-Match'),
+    responses: answers({ 200: schema, 304: refTo('responses', '304') }, datasetErrors),
   }
 }
 
 function exportOperation(dataset: ReferenceDataset): Json {
   const { name } = dataset
   const headers = [...fileHeaders, ...limits, ...quotas]
+  const rows = dataAnswer('The rows as a stream.', exportFormats, `${name}.Page`, headers)
   return {
     description:
       'Every row that the filters find, page by page from one version, charged as it goes. In ' +
@@ -183,18 +154,16 @@ function exportOperation(dataset: ReferenceDataset): Json {
       '`{"complete": true, "rows", "version"}`; CSV is whole when the trailer `X-Rows` arrives. ' +
       'Read it as a stream, line by line.',
     parameters: [
-      refTo('parameters', `${name}.select`),
-      refTo('parameters', 'cursor'),
-      refTo('parameters', 'export.format'),
+      ...parameterRefs(`${name}.select`, 'cursor', 'export.format'),
       ...filterRefs(dataset),
     ],
-    responses: answers(
-      {
-        200: dataAnswer('The rows as a stream.', exportFormats, `${name}.Page`, headers),
-      },
-      pageErrors,
-    ),
+    responses: answers({ 200: rows }, pageErrors),
   }
+}
+
+function questionBody(schema: string, examples: Json): Json {
+  const content = { schema: refTo('schemas', schema), examples }
+  return { required: true, content: { 'application/json': content } }
 }
 
 function pageAnswer(name: string): Json {

@@ -9,6 +9,11 @@ export function refTo(
   return { $ref: `#/components/${kind}/${name}` }
 }
 
+/** References to parameters. */
+export function parameterRefs(...names: readonly string[]): readonly Json[] {
+  return names.map((name) => refTo('parameters', name))
+}
+
 /** Without a format, generated clients read integers as 32 bits and numbers as single precision. */
 export const int32: Json = { type: 'integer', format: 'int32' }
 export const int64: Json = { type: 'integer', format: 'int64' }

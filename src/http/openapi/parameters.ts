@@ -5,7 +5,7 @@ import { listElement } from '../../query/write-url.js'
 import type { ReferenceDataset } from '../../service/reference.js'
 import { wholeFormats } from './answers.js'
 import { filterExample, filterSchemaName } from './filters.js'
-import { int32, refTo } from './json.js'
+import { int32, parameterRefs, refTo } from './json.js'
 import type { Json } from './json.js'
 
 /** Parameters that are the same on every path. */
@@ -96,9 +96,8 @@ export function filterRefs(
   { name, columns }: ReferenceDataset,
   taken: readonly string[] = [],
 ): readonly Json[] {
-  return columns
-    .filter((column) => !taken.includes(column.name))
-    .map((column) => refTo('parameters', filterName(name, column)))
+  const free = columns.filter((column) => !taken.includes(column.name))
+  return parameterRefs(...free.map((column) => filterName(name, column)))
 }
 
 function selectParameter(columns: readonly Column[]): Json {

@@ -1,5 +1,5 @@
 import { answers, jsonAnswer, limits, readErrors, tokenErrors } from './answers.js'
-import { refTo } from './json.js'
+import { parameterRefs, refTo } from './json.js'
 import type { Json } from './json.js'
 
 /** No dataset's name has a capital letter. */
@@ -54,7 +54,7 @@ function documentPath(): Json {
     'With a token: its datasets. Without: the datasets that are listed for everyone.',
     {
       security: [{}, { token: [] }],
-      parameters: ['datasets', 'If-None-Match'].map((name) => refTo('parameters', name)),
+      parameters: parameterRefs('datasets', 'If-None-Match'),
       responses: answers({ 200: document, 304: refTo('responses', '304') }, [
         ...tokenErrors,
         'not_found',
