@@ -33,11 +33,24 @@ function fill(made: Element, attributes: Attributes, children: readonly Child[])
   made.append(...children.filter((child) => child !== null))
 }
 
+/** What a button or a form does; it reports its failures itself. */
+type Act = () => void | Promise<void>
+
 /** Creates a button that calls `act`. */
-export function button(text: string, act: () => void, attributes: Attributes = {}) {
+export function button(text: string, act: Act, attributes: Attributes = {}) {
   const made = element('button', { type: 'button', ...attributes }, text)
-  made.addEventListener('click', act)
+  made.addEventListener('click', () => {
+    void act()
+  })
   return made
+}
+
+/** Calls `act` when the form is submitted; the page stays. */
+export function onSubmit(form: HTMLFormElement, act: Act): void {
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    void act()
+  })
 }
 
 /** Fires the `input` event that typing would fire, so that the surrounding form updates. */

@@ -1,5 +1,5 @@
 import { ask } from './ask-page.js'
-import { button, element } from './element.js'
+import { button, element, onSubmit } from './element.js'
 import { words } from './page-words.js'
 import { refusalText } from './refusal-text.js'
 import { keepToken } from './tab-store.js'
@@ -48,9 +48,6 @@ export function tokenForm(changed: () => void): HTMLFormElement {
     keepToken(token)
     changed()
   }
-  form.addEventListener('submit', (event) => {
-    event.preventDefault()
-    void take(input.value.trim())
-  })
+  onSubmit(form, () => take(input.value.trim()))
   return form
 }

@@ -4,7 +4,7 @@ import { ordersView } from './orders-view.js'
 import { reissueForm } from './reissue-form.js'
 import { usageView } from './usage-view.js'
 import { ask } from '../ask-page.js'
-import { button, element } from '../element.js'
+import { button, element, onSubmit } from '../element.js'
 import { words } from '../page-words.js'
 import { refusalText } from '../refusal-text.js'
 import { forgetToken, keepToken, ownToken } from '../tab-store.js'
@@ -57,10 +57,7 @@ export function startAccount(place: HTMLElement): void {
     element('button', { class: 'primary' }, words.show),
     forget,
   )
-  form.addEventListener('submit', (event) => {
-    event.preventDefault()
-    void show(input.value.trim())
-  })
+  onSubmit(form, () => show(input.value.trim()))
   const known = ownToken()
   forget.hidden = known === null
   place.replaceChildren(form, status, account)

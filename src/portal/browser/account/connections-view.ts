@@ -29,13 +29,7 @@ export function connectionsView(token: string): HTMLElement {
     )
   const endButton = (connection: ConnectionJson): Cell =>
     connection.state === 'live' || connection.state === 'waiting'
-      ? button(
-          say.end,
-          () => {
-            void end(connection)
-          },
-          { 'aria-label': say.endOf(connection.app) },
-        )
+      ? button(say.end, () => end(connection), { 'aria-label': say.endOf(connection.app) })
       : ''
   void load()
   return element(

@@ -1,4 +1,4 @@
-import { button, element } from '../element.js'
+import { button, element, onSubmit } from '../element.js'
 import { words } from '../page-words.js'
 import type { OrderJson } from '../../account-api.js'
 import { statusLine } from './account-parts.js'
@@ -15,7 +15,7 @@ interface OrderFormParts {
   /** What will be, after the price. */
   readonly effect: (expiresAt: string) => string
   readonly terms: string | null
-  readonly ordered: (order: OrderJson) => void
+  readonly ordered: (order: OrderJson) => Promise<void>
 }
 
 interface Quote {
@@ -34,7 +34,7 @@ export function orderForm(parts: OrderFormParts): HTMLElement {
     const placed = await status.ask('/account/orders', token, request)
     price.replaceChildren()
     // The server's `orderWriter` wrote it.
-    if (placed !== null) parts.ordered(placed as OrderJson)
+    if (placed !== null) await parts.ordered(placed as OrderJson)
   }
   const quote = async () => {
     const body = wanted()
@@ -47,13 +47,7 @@ export function orderForm(parts: OrderFormParts): HTMLElement {
     const text = found.amount_rub === 0 ? say.orderFree : say.order
     price.replaceChildren(
       ...termsNote(parts.terms),
-      button(
-        text,
-        () => {
-          void order(body, found)
-        },
-        { class: 'primary' },
-      ),
+      button(text, () => order(body, found), { class: 'primary' }),
     )
   }
   const form = element(
@@ -62,10 +56,7 @@ export function orderForm(parts: OrderFormParts): HTMLElement {
     ...parts.fields,
     element('p', {}, element('button', {}, say.showPrice)),
   )
-  form.addEventListener('submit', (event) => {
-    event.preventDefault()
-    void quote()
-  })
+  onSubmit(form, quote)
   form.addEventListener('change', () => {
     price.replaceChildren()
     status.say('')

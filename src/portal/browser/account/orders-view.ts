@@ -36,13 +36,7 @@ export function ordersView(token: string, shown: (account: ShopAccountJson) => v
   }
   const formsOf = (account: ShopAccountJson) => {
     const { renewal, choices, contact, terms } = account
-    const common = {
-      token,
-      terms,
-      ordered: (order: OrderJson) => {
-        void ordered(order)
-      },
-    }
+    const common = { token, terms, ordered }
     if (renewal === null && choices.length === 0) return contactNote(contact)
     return [
       renewal && renewForm(renewal, common),

@@ -1,5 +1,5 @@
 import { enableCopying } from '../copy.js'
-import { button, copyable, element } from '../element.js'
+import { button, copyable, element, onSubmit } from '../element.js'
 import { words } from '../page-words.js'
 import { keepToken } from '../tab-store.js'
 import { statusLine } from './account-parts.js'
@@ -19,7 +19,7 @@ export function reissueForm(token: string): HTMLElement {
     if (answer === null) return
     const { code_id: codeId } = answer as { readonly code_id: string }
     status.say(say.codeSent)
-    place.replaceChildren(codeForm(codeId, finish, again()))
+    place.replaceChildren(codeForm(codeId, finish, button(say.newCode, start)))
     place.querySelector('input')?.focus()
   }
   const finish = async (body: object) => {
@@ -32,15 +32,7 @@ export function reissueForm(token: string): HTMLElement {
     const earlier = until === null ? say.earlierEnded : say.earlierUntil(say.moment(until))
     status.sayDone(`${say.tokenShown} ${earlier}`)
   }
-  const again = () =>
-    button(say.newCode, () => {
-      void start()
-    })
-  place.append(
-    button(say.sendCode, () => {
-      void start()
-    }),
-  )
+  place.append(button(say.sendCode, start))
   return element(
     'section',
     {},
@@ -76,9 +68,8 @@ function codeForm(
     ),
     element('p', { class: 'line' }, element('button', { class: 'primary' }, say.getToken), again),
   )
-  form.addEventListener('submit', (event) => {
-    event.preventDefault()
-    void finish({ code_id: codeId, code: code.value, end_earlier: endEarlier.checked })
-  })
+  onSubmit(form, () =>
+    finish({ code_id: codeId, code: code.value, end_earlier: endEarlier.checked }),
+  )
   return form
 }

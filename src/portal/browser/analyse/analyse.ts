@@ -41,9 +41,7 @@ export function analysisPanel(facts: PageFacts, first: AnalysisView, changes: Vi
       request.show(writeSummaryQuestion(question, labels))
       changes.edited(view)
     },
-    () => {
-      void run()
-    },
+    run,
   )
   const node = element('div', {}, form, frame.node, request.node)
   if (facts.shownToken === null) void explainPlan(facts, node)

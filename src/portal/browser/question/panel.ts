@@ -1,4 +1,4 @@
-import { element } from '../element.js'
+import { element, onSubmit } from '../element.js'
 import { words } from '../page-words.js'
 import type { AnswerFrame } from './answer-frame.js'
 import type { DatasetColumn, DefinedMeasure } from './page-column.js'
@@ -46,7 +46,7 @@ export function questionForm<Question>(
   read: () => Question,
   { status }: AnswerFrame,
   changed: (question: Question) => void,
-  submitted: () => void,
+  submitted: () => void | Promise<void>,
 ): HTMLFormElement {
   const run = element('button', { class: 'primary' }, words.run)
   const form = element(
@@ -56,10 +56,7 @@ export function questionForm<Question>(
     element('p', { class: 'line' }, run, status),
   )
   form.addEventListener('input', () => changed(read()))
-  form.addEventListener('submit', (event) => {
-    event.preventDefault()
-    submitted()
-  })
+  onSubmit(form, submitted)
   return form
 }
 

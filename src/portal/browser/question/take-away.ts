@@ -58,9 +58,7 @@ export function takeAway(files: readonly TakenFile[], token: string): HTMLElemen
     }
   }
   const buttons = files.map(({ label, path }) => {
-    const made = button(label, () => {
-      void save(path, made)
-    })
+    const made: HTMLElement = button(label, () => save(path, made))
     return made
   })
   return element(
