@@ -16,9 +16,6 @@ export interface ConnectionJson {
 
 /** What the account page reads of the shop; times are ISO 8601 in UTC, prices whole roubles. */
 export interface ShopAccountJson {
-  readonly subscription: string
-  readonly expires_at: string
-  readonly month_rub: number | null
   readonly contact: string | null
   readonly terms: string | null
   readonly renewal: { readonly months: number | null } | null

@@ -65,12 +65,9 @@ export function connectionJson(connection: OwnConnection): ConnectionJson {
 export function accountJson(
   shop: Shop,
   language: Language,
-  { subscription, offer, choices, orders, ...account }: ShopAccount,
+  { offer, choices, orders, ...account }: ShopAccount,
 ): ShopAccountJson {
   return {
-    subscription: subscription.subscriptionId,
-    expires_at: isoTime(subscription.expiresAt),
-    month_rub: account.monthRub,
     contact: offer.contact,
     terms: offer.terms,
     renewal: account.renewal,

@@ -12,9 +12,6 @@ import { quoteRenewal } from './subscription-orders.js'
 
 /** What a subscription can order now, and what it ordered; for the holder of its token. */
 export interface ShopAccount {
-  readonly subscription: Subscription
-  /** What a month costs, in whole roubles; null when a plan left the registry. */
-  readonly monthRub: number | null
   readonly offer: Offer
   /** Null when it can't be renewed here; `months` is set by the shop for free plans alone. */
   readonly renewal: { readonly months: number | null } | null
@@ -41,14 +38,8 @@ export async function shopAccount(parts: Shop, subscriptionId: string): Promise<
   const { store, isMailOn } = parts
   const registry = parts.registry()
   const subscription = await showSubscription(store, subscriptionId)
-  const plans = subscription.grants.map((grant) => planOf(registry, grant))
   const offer = offerOf(parts)
   return {
-    subscription,
-    monthRub: plans.reduce<number | null>(
-      (sum, plan) => (sum === null || !plan ? null : sum + plan.priceRub),
-      0,
-    ),
     offer,
     renewal: await renewalOf(parts, subscriptionId),
     choices: choicesOf(registry, offer, subscription),
