@@ -98,8 +98,8 @@ function columnsSection({ words }: PageContext, { columns, aggregates }: ShownDa
 
 /** The attributes are for the script. */
 function columnRow(column: ShownColumn): Html {
-  const { name, type, unit, description, levels = {}, labels = false } = column
-  const flags = { key: column.isKey, quantity: column.isQuantity, labels }
+  const { name, type, unit, description, levels = {} } = column
+  const flags = { key: column.isKey, quantity: column.isQuantity }
   const set = Object.entries(flags).flatMap(([flag, isSet]) => (isSet ? flag : []))
   return html`<tr
     data-name="${name}"

@@ -1,6 +1,6 @@
 import type { AccountDescription } from '../../../service/account.js'
+import { barList } from '../chart/bar-list.js'
 import { element } from '../element.js'
-import { monthBars } from './month-bars.js'
 import { words } from '../page-words.js'
 import { facts, table } from './account-parts.js'
 import type { Cell } from './account-parts.js'
@@ -60,4 +60,17 @@ function monthsView(months: AccountDescription['months']): readonly HTMLElement[
     words.number(rows),
   ])
   return [monthBars(months), table(words.months, [words.month, words.dataset, words.rows], cells)]
+}
+
+/** Draws a bar for the rows of each month. A table beside it shows the same numbers. */
+function monthBars(months: AccountDescription['months']): HTMLElement {
+  const totals = new Map<string, number>()
+  for (const { month, rows } of months) totals.set(month, (totals.get(month) ?? 0) + rows)
+  const bars = [...totals].map(([month, rows]) => ({
+    name: words.monthName(month),
+    xText: month,
+    y: rows,
+    yText: String(rows),
+  }))
+  return element('figure', { class: 'chart', 'aria-label': words.months }, barList(bars))
 }

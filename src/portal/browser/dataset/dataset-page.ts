@@ -1,14 +1,16 @@
+import { button, element } from '../element.js'
+import { words } from '../page-words.js'
 import { readRowsQuestion } from '../question/rows-question.js'
 import { readColumns, readMeasures } from '../question/columns.js'
 import type { PageFacts } from '../question/panel.js'
 import { firstPlace, readFragment, writeFragment } from '../question/view.js'
 import type { View } from '../question/view.js'
-import { ownToken } from '../tab-store.js'
+import { forgetToken, ownToken } from '../tab-store.js'
+import { foldedTokenForm, tokenForm } from '../token-form.js'
 import { keepAddress } from './address.js'
 import { factsView } from './column-facts.js'
 import { makePanels } from './panels.js'
 import type { Panels } from './panels.js'
-import { tokenBar } from './token-bar.js'
 
 /**
  * Starts a dataset's page. What it shows is a `View`: it comes from the address or from a form, and
@@ -40,6 +42,19 @@ export function startDatasetPage(place: HTMLElement): void {
   const linked = readFragment(location.hash)
   open(linked ?? first, mayAsk())
   if (linked) place.parentElement?.scrollIntoView()
+}
+
+/** Shows which token is used, and changes it. `changed` is called after a change. */
+function tokenBar(hasDemo: boolean, changed: () => void): HTMLElement {
+  if (ownToken() !== null) {
+    const forget = button(words.forget, () => {
+      forgetToken()
+      changed()
+    })
+    return element('p', { class: 'line' }, words.withOwn, forget)
+  }
+  if (hasDemo) return foldedTokenForm(words.withDemo, changed)
+  return element('div', {}, element('p', {}, words.noToken), tokenForm(changed))
 }
 
 function readFacts({ dataset: data }: HTMLElement, token: string): PageFacts {

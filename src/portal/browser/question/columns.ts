@@ -22,7 +22,6 @@ export function readColumns(): readonly DatasetColumn[] {
       measures: codes(facts, 2),
       groups: codes(facts, 3),
       levels,
-      hasLabels: flags.includes('labels'),
       isKey: flags.includes('key'),
       isQuantity: flags.includes('quantity'),
     }

@@ -24,8 +24,6 @@ export interface DatasetColumn extends PageColumn {
   readonly groups: readonly string[]
   /** The group of each level of codes, by its name. */
   readonly levels: Readonly<Record<string, string>>
-  /** Its codes have names. */
-  readonly hasLabels: boolean
 }
 
 /** A measure that the dataset defines. */

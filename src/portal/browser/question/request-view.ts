@@ -1,8 +1,9 @@
+import { snippetsOf } from '../../snippets.js'
 import type { SnippetRequest } from '../../snippets.js'
 import { enableCopying } from '../copy.js'
 import { copyable, element } from '../element.js'
 import { words } from '../page-words.js'
-import { snippetTabs } from '../snippet-tabs.js'
+import { makeTabs } from '../tabs.js'
 
 export interface RequestView {
   readonly node: HTMLElement
@@ -41,4 +42,22 @@ export function requestView(
   )
   enableCopying(node)
   return { node, show }
+}
+
+/** Shows the request as code, one tab for each tool. */
+function snippetTabs(first: SnippetRequest) {
+  const snippets = snippetsOf(first).map(({ id, title, text }) => {
+    const code = element('code', {}, text)
+    return { id: `${first.kind}-${id}`, title, code, panel: copyable(code, words.copy) }
+  })
+  const tabs = makeTabs(words.tools, snippets)
+  return {
+    node: element('div', {}, tabs.node, ...snippets.map(({ panel }) => panel)),
+    show: (request: SnippetRequest) => {
+      for (const [index, { text }] of snippetsOf(request).entries()) {
+        const code = snippets[index]?.code
+        if (code) code.textContent = text
+      }
+    },
+  }
 }
