@@ -34,36 +34,17 @@ export function addData(app: FastifyInstance, parts: DataParts, admit: Admit): v
   const sheets = new SheetWriter()
   app.addHook('onClose', () => sheets.close())
   const answerParts: AnswerParts = { admit, sheets }
-  app.route<DatasetRoute>({
-    method: reading,
-    url: '/v1/:dataset/export',
-    handler: (request, reply) => answerExport(service, request, reply, queryOf(request), clock),
-  })
-  app.route<DatasetRoute>({
-    method: reading,
-    url: '/v1/:dataset',
-    handler: fromUrl(answerParts, service.readPage, parseUrl),
-  })
-  app.route<DatasetRoute>({
-    method: 'POST',
-    url: '/v1/:dataset/query',
-    handler: fromBody(answerParts, service.readPage, parseJsonText),
-  })
-  app.route<DatasetRoute>({
-    method: reading,
-    url: '/v1/:dataset/top',
-    handler: fromUrl(answerParts, service.top, parseTopUrl),
-  })
-  app.route<DatasetRoute>({
-    method: reading,
-    url: '/v1/:dataset/aggregate',
-    handler: fromUrl(answerParts, service.summarize, parseSummaryUrl),
-  })
-  app.route<DatasetRoute>({
-    method: 'POST',
-    url: '/v1/:dataset/aggregate',
-    handler: fromBody(answerParts, service.summarize, parseSummaryJson),
-  })
+  const add = (method: typeof reading | 'POST', path: string, handler: Handler) => {
+    app.route<DatasetRoute>({ method, url: `/v1/:dataset${path}`, handler })
+  }
+  add(reading, '/export', (request, reply) =>
+    answerExport(service, request, reply, queryOf(request), clock),
+  )
+  add(reading, '', fromUrl(answerParts, service.readPage, parseUrl))
+  add('POST', '/query', fromBody(answerParts, service.readPage, parseJsonText))
+  add(reading, '/top', fromUrl(answerParts, service.top, parseTopUrl))
+  add(reading, '/aggregate', fromUrl(answerParts, service.summarize, parseSummaryUrl))
+  add('POST', '/aggregate', fromBody(answerParts, service.summarize, parseSummaryJson))
 }
 
 type DataAnswer = WithoutData | Page | GroupsAnswer
