@@ -4,6 +4,7 @@ import { PostgresStore } from '../control/postgres/postgres-store.js'
 import type { ControlStore } from '../control/store/store.js'
 import { ServiceError } from '../errors.js'
 import type { CliParts } from './parts.js'
+import type { FailureRule } from './state-failure.js'
 
 /**
  * Runs `work` over the control store in a PostgreSQL, whose schema is brought to this release.
@@ -39,14 +40,8 @@ export async function examine(url: string, now: () => number): Promise<DatabaseF
   })
 }
 
-interface Rule {
-  readonly codes: RegExp
-  /** What is wrong, and what to do. */
-  readonly text: string
-}
-
 /** Texts for error codes of the system and of PostgreSQL; the first rule that matches counts. */
-const rules: readonly Rule[] = [
+const rules: readonly FailureRule[] = [
   {
     codes: /^(ECONNREFUSED|ENOENT)$/,
     text: 'no server accepts connections at its address. Start it, or correct the address',

@@ -7,14 +7,15 @@ import { ServiceError } from '../errors.js'
 /** `server.db` holds what one server reports of itself when control.db is on a PostgreSQL. */
 export type FileName = 'control.db' | 'server.db'
 
-interface Rule {
+/** What to say of the codes of a cause. */
+export interface FailureRule {
   readonly codes: RegExp
   /** What is wrong, and what to do. */
   readonly text: string
 }
 
 /** Texts for error codes of the system and of SQLite; the first rule that matches counts. */
-const rules: readonly Rule[] = [
+const rules: readonly FailureRule[] = [
   {
     codes: /^(ENOSPC|EDQUOT|SQLITE_FULL)$/,
     text: 'the disk is full. Free some space, or use a folder on another disk',

@@ -1,8 +1,8 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { accessibleDatasets } from '../access/access.js'
 import { argumentPattern, placeholderPattern } from '../registry/prompt-schema.js'
 import type { Prompt } from '../registry/prompt-schema.js'
 import type { Caller } from '../service.js'
-import { offeredPrompts } from '../service/offered-prompts.js'
 import { quoted } from '../text.js'
 
 /** Enough for a name or a number; the pattern of an argument reads no longer text. */
@@ -46,6 +46,12 @@ export function getPrompt(caller: Caller, { name, arguments: given = {} }: Promp
     description: prompt.description,
     messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }],
   }
+}
+
+/** The registry's prompts whose datasets the caller can all read, in registry order. */
+function offeredPrompts({ principal, catalog }: Caller): readonly Prompt[] {
+  const readable = accessibleDatasets(principal, catalog).map(({ dataset }) => dataset.name)
+  return catalog.prompts.filter(({ datasets }) => datasets.every((name) => readable.includes(name)))
 }
 
 /** The error does not repeat the value: an agent may read it as an instruction. */

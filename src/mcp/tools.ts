@@ -204,9 +204,9 @@ export const tools = [
       'values if they are few, smallest and largest value, share of nulls; the operators of each ' +
       'type; fast_filters, the columns that are quick to filter on; three rows of the newest ' +
       'year and example calls that work; the functions, measures and levels of codes for ' +
-      'aggregate. Call it before the first query of a dataset. Of a dataset with many columns ' +
-      'it shows the main ones, and hint counts the others: call it again with search ("profit") ' +
-      'or columns (["2110"]). Free of charge.',
+      'aggregate. Call it before the first query of a dataset. Of a dataset with many columns it ' +
+      'shows the main ones, and hint counts the others: call it again with search ("profit") or ' +
+      'columns (["2110"]). Free of charge.',
     inputSchema: plain(DescribeArguments),
     outputSchema: plain(DescribeAnswer),
     annotations: { title: 'Describe a dataset', ...annotations },
@@ -215,8 +215,8 @@ export const tools = [
     name: 'query',
     title: 'Read rows',
     description:
-      'Rows of a dataset that meet all filters, column by column. filters: a list of ' +
-      `{column, op, value}; op is one of ${operatorNames.join(', ')} (those of each type are in ` +
+      'Rows of a dataset that meet all filters, column by column. filters: a list of {column, ' +
+      `op, value}; op is one of ${operatorNames.join(', ')} (those of each type are in ` +
       'describe_resource); value is a list for in and not_in, a text ending in * for like, words ' +
       'for contains (finds names), left out for is_null and not_null. select: the columns to ' +
       `return; left out, all. limit: ${usualLimit} when left out. Rows come in stored order, ` +
@@ -235,23 +235,19 @@ export const tools = [
     description:
       'Counts, totals, averages, medians and ratios over all rows that meet the filters: one row ' +
       'for each group. Use it for "how many", "revenue by industry and year", "the median ' +
-      'margin"; ' +
-      `never add up rows of query yourself. measures: 1 to ${measuresMax} of count, ` +
+      `margin"; never add up rows of query yourself. measures: 1 to ${measuresMax} of count, ` +
       'count(c), distinct(c), sum(c), avg(c), min(c), max(c), median(c), p1(c) to p99(c); ' +
       'median(a/b), avg(a/b), p90(a/b) of the quotient of each row; ratio(a/b) = sum(a) by ' +
-      'sum(b); ' +
-      'or a measure of describe_resource by its name. A name in front renames: ' +
+      'sum(b); or a measure of describe_resource by its name. A name in front renames: ' +
       `"revenue:sum(2110)". group: up to ${groupsMax} of column, prefix(column,n) (the first n ` +
       'characters of a code), year(date), quarter(date), month(date), day(date); left out, one ' +
-      'row ' +
-      'over everything. filters: as in query. having: conditions on measures: "count.gte.10". ' +
-      'order: "-revenue"; left out, by group. ' +
-      `limit: ${groupsLimit.usual} groups when left out, at most ${groupsLimit.max}. labels: ` +
-      'true adds the names of codes, "ru" the Russian ones. ' +
-      'In the answer, groups is the number of all groups, rows that of ' +
-      'the rows behind them, units the units; truncated means that groups were left out. Each ' +
-      'group returned counts as one row of the quota (rows_per_group in describe_resource; more ' +
-      'if it has more values than the dataset has columns).',
+      'row over everything. filters: as in query. having: conditions on measures: ' +
+      `"count.gte.10". order: "-revenue"; left out, by group. limit: ${groupsLimit.usual} groups ` +
+      `when left out, at most ${groupsLimit.max}. labels: true adds the names of codes, "ru" the ` +
+      'Russian ones. In the answer, groups is the number of all groups, rows that of the rows ' +
+      'behind them, units the units; truncated means that groups were left out. Each group ' +
+      'returned counts as one row of the quota (rows_per_group in describe_resource; more if it ' +
+      'has more values than the dataset has columns).',
     inputSchema: plain(AggregateArguments, ['resource', 'measures']),
     outputSchema: plain(AggregateAnswer),
     annotations: { title: 'Count and total', ...annotations },
@@ -262,12 +258,10 @@ export const tools = [
     description:
       'The rows with the largest or smallest values of one column, such as the 20 companies with ' +
       'the highest profit. by: "-2400" for the largest first, "2400" for the smallest first; ' +
-      'rows ' +
-      `without a value are left out. filters and select: as in query. limit: ${usualLimit} when ` +
-      'left out. There is no cursor; for groups such as industries use aggregate with order and ' +
-      'limit. truncated means that rows were left out to keep the answer short. Each row ' +
-      'returned ' +
-      'counts as one row of the monthly quota.',
+      `rows without a value are left out. filters and select: as in query. limit: ${usualLimit} ` +
+      'when left out. There is no cursor; for groups such as industries use aggregate with order ' +
+      'and limit. truncated means that rows were left out to keep the answer short. Each row ' +
+      'returned counts as one row of the monthly quota.',
     inputSchema: plain(TopArguments, ['resource', 'by']),
     outputSchema: plain(TopAnswer),
     annotations: { title: 'First rows by a column', ...annotations },

@@ -3,7 +3,7 @@ import type { QuotaStatus } from '../access/allowance.js'
 import type { Subscriber } from '../access/principal.js'
 import type { Catalog } from '../catalog.js'
 import { didYouMean, quoted } from '../text.js'
-import type { ObservedCharge, ResolvedRequest } from './caller.js'
+import type { Observation, ObservedCharge, ResolvedRequest } from './caller.js'
 import type { EmptyReason } from './empty-answer.js'
 
 const valuesShown = 3
@@ -96,14 +96,11 @@ export function quotaText(quota: QuotaStatus | undefined): string {
   return `${remaining} of ${limit} rows ${what} are left this month`
 }
 
-/** The engine's result. */
-export function rowsText(rows: number, hasMore: boolean): string {
-  return `${countText(rows, 'row')}, ${hasMore ? 'and more follow' : 'the last ones'}`
-}
-
-/** The engine's groups. */
-export function groupsText(rows: number, groups: number): string {
-  return `${countText(rows, 'row')} in ${countText(groups, 'group')}`
+/** The engine's rows or groups. */
+export function readText(found: Extract<Observation, { readonly kind: 'read' | 'summarized' }>) {
+  const rows = countText(found.rows, 'row')
+  if (found.kind === 'summarized') return `${rows} in ${countText(found.groups, 'group')}`
+  return `${rows}, ${found.hasMore ? 'and more follow' : 'the last ones'}`
 }
 
 /** Why a page is empty: `beyond` rows lie outside the plan's window; null if unknown. */

@@ -29,11 +29,10 @@ import {
   accessText,
   chargeText,
   emptyText,
-  groupsText,
   questionText,
   quotaText,
+  readText,
   refusalText,
-  rowsText,
 } from './explain-texts.js'
 import type { QuestionPath } from './question-path.js'
 
@@ -222,19 +221,12 @@ async function stagesOf(
         pass(found.kind, quotaText(found.quota))
         break
       case 'read':
-        pass(
-          found.kind,
-          found.rows === 0 && question
-            ? emptyText(await rowsBeyond(engine, caller, question), reason)
-            : rowsText(found.rows, found.hasMore),
-        )
-        break
       case 'summarized':
         pass(
           'read',
           found.rows === 0 && question
-            ? emptyText(await rowsBeyond(engine, caller, question), null)
-            : groupsText(found.rows, found.groups),
+            ? emptyText(await rowsBeyond(engine, caller, question), reason)
+            : readText(found),
         )
         break
       case 'charge':
