@@ -6,6 +6,7 @@ import { openDataset } from '../../catalog/open-dataset.js'
 import type { Config } from '../../config.js'
 import { recordAction } from '../../control/audit.js'
 import { makePrivateFolder } from '../../control/store/private-file.js'
+import { ServerLock } from '../../control/store/server-lock.js'
 import { badRequest } from '../../errors.js'
 import type { Registry } from '../../registry/registry.js'
 import { NoSpaceError } from '../../versions/disk-space.js'
@@ -14,6 +15,7 @@ import type { Form } from '../../versions/forms/form.js'
 import {
   formRecordName,
   formsFolderName,
+  formsLockName,
   readFormRecord,
 } from '../../versions/forms/form-record.js'
 import type { FormRecord } from '../../versions/forms/form-record.js'
@@ -66,6 +68,9 @@ async function remove(parts: CliParts, config: PackConfig, name: string): Promis
   const registry = await readRegistry(config.registry)
   const { pack: mode } = findDataset(registry, name)
   const folder = formsFolderOf(config, name)
+  if (ServerLock.isHeld(join(folder, formsLockName))) {
+    throw badRequest(`"${name}" is being packed. Wait until that ends, then remove the forms.`)
+  }
   // First, so that a running server does not take the others for damaged.
   await rm(join(folder, formRecordName), { force: true })
   await rm(folder, { recursive: true, force: true })

@@ -8,6 +8,8 @@ import { Check } from 'typebox/value'
 export const formsFolderName = 'forms'
 /** The file in it that lists the finished ones. */
 export const formRecordName = 'record.json'
+/** The file in it that the process which makes forms locks. */
+export const formsLockName = 'lock'
 
 /** A finished form. Null: the file itself serves as well, so there is none. */
 const FinishedFormSchema = Type.Union([

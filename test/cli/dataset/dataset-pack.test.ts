@@ -37,6 +37,11 @@ await t.test('pack makes forms in the state folder and changes nothing else', as
 await t.test('--remove takes the forms away; --to is gone, with a warning', async (t) => {
   const { das, folder } = await buildCliFixture(t)
   await das(pack)
+  const lock = ServerLock.take(join(formsOf(folder), 'lock'))
+  const refusal =
+    'error: "financials" is being packed. Wait until that ends, then remove the forms.\n'
+  t.match(await das([...pack, '--remove']), { code: 1, stderr: refusal })
+  lock.release()
   const removed = await das([...pack, '--remove'])
   t.match(removed, { code: 0, stdout: /^financials: the forms are removed\./ })
   t.notOk(existsSync(formsOf(folder)))

@@ -1,4 +1,4 @@
-import { open, rename, rm, stat } from 'node:fs/promises'
+import { chmod, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { machineClock } from '../../../clock.js'
 import { giveToFolderOwner, makePrivateFolder } from '../../../control/store/private-file.js'
@@ -7,6 +7,7 @@ import { identityOf } from '../../../versions/files/find-files.js'
 import type { Form } from '../../../versions/forms/form.js'
 import {
   formRecordName,
+  formsLockName,
   readFormRecord,
   writeFormRecord,
 } from '../../../versions/forms/form-record.js'
@@ -195,6 +196,7 @@ async function moveIn(packing: Packing, form: Form, finished: FinishedForm): Pro
   const { folder } = packing.order
   if (finished !== null) {
     const draft = draftPath(packing.order, form)
+    await chmod(draft, 0o600)
     giveToFolderOwner(draft)
     await sync(draft)
     await rename(draft, join(folder, form.name))
@@ -235,7 +237,7 @@ async function sync(path: string): Promise<void> {
 function takeLock({ folder, dataset }: FormsOrder): ServerLock {
   const text = `Another process is packing "${dataset}" already. It goes on; wait for it.`
   try {
-    return ServerLock.take(join(folder, 'lock'), text)
+    return ServerLock.take(join(folder, formsLockName), text)
   } catch (cause) {
     throw cause instanceof Error && cause.message === text ? new PackError(text, cause) : cause
   }
