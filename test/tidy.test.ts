@@ -45,7 +45,7 @@ const weights: Readonly<Record<string, number>> = {
   access: 818,
   app: 2561,
   catalog: 2179,
-  cli: 7457,
+  cli: 7462,
   columns: 1500,
   control: 7125,
   engine: 10840,
@@ -57,7 +57,7 @@ const weights: Readonly<Record<string, number>> = {
   registry: 1924,
   sales: 5786,
   service: 3073,
-  versions: 6185,
+  versions: 6192,
 }
 /** How far a folder may be below its number. */
 const slackMax = 20

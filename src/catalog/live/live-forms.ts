@@ -57,8 +57,8 @@ export class LiveForms {
   }
 
   /**
-   * The dataset with the forms that there are; `isVerified` reads new ones whole. Those of an earlier
-   * process are verified when they are read, so that a start need not wait for them.
+   * The dataset with the forms that there are; `isVerified` reads new ones whole. Those of an
+   * earlier process are verified when they are read, so that a start need not wait for them.
    */
   async attach(dataset: Dataset, isVerified: boolean): Promise<Dataset> {
     if (!dataset.version || dataset.version.table) return dataset

@@ -52,8 +52,6 @@ export interface EngineOptions extends SandboxOptions, TurnsOptions {
 }
 
 type Work<T> = (session: Session) => Promise<T>
-/** What every question has. */
-type Asked = Pick<Question, 'version' | 'predicates'>
 
 /**
  * The engine over four DuckDB instances in this process: one with a single thread, for small
@@ -184,7 +182,7 @@ export class DuckDbEngine implements Engine {
 
   /** Works on the files of a form, and in them on the rows that look-ups find in row copies. */
   #asking<T>(
-    { version, predicates }: Asked,
+    { version, predicates }: Pick<Question, 'version' | 'predicates'>,
     form: DuckDbForm,
     options: ReadOptions,
     work: (choice: Choice) => Promise<T>,

@@ -88,14 +88,19 @@ export function draftsOf(folder: string): string {
 
 /** How much the forms of a file take, as a share of it; of a search file, of all files. */
 const growth = { rows: 1.5, pages: 1.5, search: 0.25 } as const
+/** What a look-up takes for each row, beside that. */
+const lookUpBytes = 12
 
 /** About the most that the forms of an order take on the disk. */
-export async function bytesOfForms({ files, forms }: FormsOrder): Promise<number> {
+export async function bytesOfForms({ files, forms, lookUps }: FormsOrder): Promise<number> {
   const sizes: number[] = []
   for (const { path } of files) sizes.push((await stat(path).catch(() => null))?.size ?? 0)
   const all = sizes.reduce((sum, size) => sum + size, 0)
-  const bytesOf = ({ kind, file }: Form) =>
-    (file === null ? all : (sizes[file] ?? 0)) * growth[kind]
+  const bytesOf = ({ kind, file }: Form) => {
+    const bytes = (file === null ? all : (sizes[file] ?? 0)) * growth[kind]
+    if (file === null || kind !== 'rows') return bytes
+    return bytes + (files[file]?.rows ?? 0) * lookUps.length * lookUpBytes
+  }
   return Math.ceil(forms.reduce((sum, form) => sum + bytesOf(form), 0))
 }
 
