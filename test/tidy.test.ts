@@ -44,11 +44,11 @@ const layers = [
 const weights: Readonly<Record<string, number>> = {
   access: 818,
   app: 2561,
-  catalog: 2179,
+  catalog: 2178,
   cli: 7462,
   columns: 1500,
   control: 7125,
-  engine: 10840,
+  engine: 10845,
   'files of src itself': 2040,
   http: 3451,
   mcp: 1555,
@@ -57,7 +57,7 @@ const weights: Readonly<Record<string, number>> = {
   registry: 1924,
   sales: 5786,
   service: 3073,
-  versions: 6192,
+  versions: 6195,
 }
 /** How far a folder may be below its number. */
 const slackMax = 20

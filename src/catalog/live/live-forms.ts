@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
 import { identityOrNull } from '../../versions/files/disk-state.js'
 import { attachForms, withoutForm } from '../../versions/forms/attach-forms.js'
+import type { Attached } from '../../versions/forms/attach-forms.js'
 import { formsOf, isFormName } from '../../versions/forms/form.js'
-import type { Form, FormKind } from '../../versions/forms/form.js'
+import type { FormKind } from '../../versions/forms/form.js'
 import { formRecordName, formsFolderName } from '../../versions/forms/form-record.js'
 import { formsOrder } from '../../versions/forms/forms-order.js'
 import type { FormsOrder } from '../../versions/forms/forms-order.js'
 import type { CheckedFile } from '../../versions/store/file-checks.js'
 import { removeAfterMs } from '../../versions/store/version-folders.js'
 import { formFiles } from '../../versions/version.js'
-import type { Version } from '../../versions/version.js'
 import { packsBySelf } from '../dataset.js'
 import type { Dataset } from '../dataset.js'
 import type { LiveDatasetOptions } from './update.js'
@@ -43,7 +43,7 @@ export class LiveForms {
     null
   /** Damaged ones are made again also where the owner makes forms by command. */
   #isDamaged = false
-  #served: { readonly version: Version; readonly missing: readonly Form[] } | null = null
+  #served: Omit<Attached, 'made'> | null = null
 
   /** `parent` is the folder of the dataset's versions. */
   constructor(parent: string, options: Pick<LiveDatasetOptions, 'checks' | 'forgetForm'>) {
@@ -70,7 +70,7 @@ export class LiveForms {
       return (await checks.verify(file)) === 'intact'
     }
     const attached = await attachForms(dataset.version, this.folder, isUsable)
-    this.#served = { version: attached.version, missing: attached.missing }
+    this.#served = attached
     return { ...dataset, version: attached.version }
   }
 
@@ -108,10 +108,9 @@ export class LiveForms {
   /** Removes a damaged form, which is then made again, unless the owner removes all forms now. */
   lose({ path }: CheckedFile): void {
     this.#isDamaged ||= existsSync(join(this.folder, formRecordName))
-    const { version, missing = [] } = this.#served ?? {}
-    if (version) {
-      this.#served = { version: withoutForm(version, (file) => file.path === path), missing }
-    }
+    const served = this.#served
+    const isThis = (file: CheckedFile) => file.path === path
+    if (served) this.#served = { ...served, version: withoutForm(served.version, isThis) }
     this.#options.forgetForm?.(path)
     rmSync(path, { force: true })
   }
@@ -141,12 +140,12 @@ export class LiveForms {
 
   /** The state of each kind of form; `progress` is of the running order. */
   states(progress: { readonly rowsDone: number; readonly rows: number } | null): FormState[] {
-    const { version, missing = [] } = this.#served ?? {}
+    const { version, missing = [], isRecorded } = this.#served ?? {}
     if (!version) return []
     const lacking = new Set(missing.map(({ name }) => name))
     const forms = formsOf(version)
     const isNone = lacking.size === forms.length
-    if (isNone && !this.#order) return []
+    if (isNone && !isRecorded && !this.#order) return []
     const share = progress && progress.rowsDone / Math.max(1, progress.rows)
     return [...Map.groupBy(forms, ({ kind, column }) => `${kind} ${column}`).values()].map(
       ([first, ...others]): FormState => {

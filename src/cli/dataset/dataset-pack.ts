@@ -69,7 +69,7 @@ async function remove(parts: CliParts, config: PackConfig, name: string): Promis
   const { pack: mode } = findDataset(registry, name)
   const folder = formsFolderOf(config, name)
   if (ServerLock.isHeld(join(folder, formsLockName))) {
-    throw badRequest(`"${name}" is being packed. Wait until that ends, then remove the forms.`)
+    throw new Error(`"${name}" is being packed. Wait until that ends, then remove the forms.`)
   }
   // First, so that a running server does not take the others for damaged.
   await rm(join(folder, formRecordName), { force: true })

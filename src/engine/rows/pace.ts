@@ -8,7 +8,7 @@ const slowMs = 1
 /** Other requests wait this long at most while one is answered. */
 const turnMs = 4
 /** A question that looks at more rows than this, and leaves most of them out, is the engine's. */
-const leftOutMax = 32_768
+const leftOutMax = 65_536
 
 /** Conditions of frequent values have few rows in common: the engine's threads read them faster. */
 export class TooManyRowsError extends Error {

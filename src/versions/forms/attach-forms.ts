@@ -14,6 +14,8 @@ export interface Attached {
   readonly version: Version
   readonly made: readonly Form[]
   readonly missing: readonly Form[]
+  /** Whether forms were made, of these or other files. */
+  readonly isRecorded: boolean
 }
 
 /** A form that is made, with its file; without one if the version's own file serves as well. */
@@ -45,6 +47,7 @@ export async function attachForms(
     version: withForms(version, made),
     made: made.map(({ form }) => form),
     missing: wanted.filter(({ name }) => !has.has(name)),
+    isRecorded: Object.keys(record).length > 0,
   }
 }
 

@@ -142,6 +142,11 @@ await t.test('a running server uses the forms, and the next one does', async (t)
     const list = JSON.parse(stdout) as { name: string; forms: object[] }[]
     return list.find(({ name }) => name === 'financials')?.forms
   }
+  const replace = async (year: number, name: string) => {
+    const row = `SELECT '0' AS inn, ${year} AS year, '${name}' AS name, CAST(1 AS BIGINT) AS "2110"`
+    await writeParquet(folder, { [`data/financials/${year}.parquet`]: row })
+    t.equal((await das(['dataset', 'reload', '--force'])).code, 0)
+  }
   const all = (state: string) => [
     { form: 'pages', state },
     { form: 'rows', state },
@@ -158,15 +163,15 @@ await t.test('a running server uses the forms, and the next one does', async (t)
   await das(['serve'], {
     whileServing: async () => {
       t.same(await forms(), all('made'))
-      await writeParquet(folder, {
-        'data/financials/2025.parquet': `SELECT '0' AS inn, 2025 AS year, 'Company' AS name, CAST(1 AS BIGINT) AS "2110"`,
-      })
-      t.equal((await das(['dataset', 'reload'])).code, 0)
+      await replace(2025, 'Company')
       t.same(await forms(), all('stale'), 'of one file, but not of the new one')
       t.match((await das(['dataset', 'list'])).stdout, 'financials: not all files have forms')
       t.equal((await das(pack)).code, 0)
       t.equal((await das(['dataset', 'reload'])).code, 0)
       t.same(await forms(), all('made'))
+      await replace(2024, 'Other')
+      await replace(2025, 'Other')
+      t.same(await forms(), all('stale'), 'of no file, but they were made')
     },
   })
 })

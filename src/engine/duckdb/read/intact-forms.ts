@@ -16,7 +16,7 @@ export async function withIntactForms<T>(
   } catch (cause) {
     const changed = cause instanceof ServiceError ? cause.cause : null
     if (!(changed instanceof ChangedFileError)) throw cause
-    const rest = withoutForm(version, ({ path }) => path === changed.path)
+    const rest = withoutForm(version, (file) => changed.isOf(file))
     if (rest === version) throw cause
     return withIntactForms(rest, work)
   }

@@ -7,12 +7,17 @@ import type { StoredFile } from '../../../versions/version.js'
 
 /** A file differs from the published one: rows read from it may be torn. */
 export class ChangedFileError extends Error {
-  readonly path: string
+  /** Private, because a log writes what is public. */
+  readonly #path: string
 
   constructor({ name, path }: StoredFile, what: string) {
     super(`${name} ${what}`)
     this.name = 'ChangedFileError'
-    this.path = path
+    this.#path = path
+  }
+
+  isOf({ path }: StoredFile): boolean {
+    return path === this.#path
   }
 }
 
