@@ -72,7 +72,7 @@ export class HistoryFilter {
       if (this.#page?.index !== index) {
         const offset = this.#head.offset + index * pageBytes
         await pace.turn()
-        this.#page = { index, bytes: await this.#copy.readSummed(offset, pageBytes, pace) }
+        this.#page = { index, bytes: await this.#copy.readPages(offset, 1, pace) }
       }
       const place = 4 + (row % perPage) * bytesPerCode
       const { bytes } = this.#page

@@ -2,6 +2,18 @@ import type { Hash } from './hash.js'
 import { entriesPerPage, pageBytes } from './layout.js'
 import type { Pace, SummedParts } from './pace.js'
 
+/** Pages that were read last: the next one of ascending hashes is often among them. */
+interface HeldPages {
+  first: number
+  bytes: Buffer | null
+  /** How many are read at once. */
+  readonly atOnce: number
+}
+
+/** So many pages at most are read at once, where about one in eight of them or more is needed. */
+const pagesAtOnceMax = 16
+const neededMin = 8
+
 /** Finds the rows of one column's values by their hash. */
 export class LookUp {
   readonly #copy: SummedParts
@@ -15,15 +27,27 @@ export class LookUp {
     this.#firstHighs = firstHighs
   }
 
+  /** Pages for so many hashes, which are asked for in ascending order. */
+  pages(hashes: number): HeldPages {
+    const isDense = this.#firstHighs.length <= hashes * neededMin
+    return { first: 0, bytes: null, atOnce: isDense ? pagesAtOnceMax : 1 }
+  }
+
   /**
    * The first `limit` rows of a hash from row `from` on, ascending. Another value may have the same
    * hash: the rows themselves decide.
    */
-  async rowsOf(hash: Hash, from: number, limit: number, pace: Pace): Promise<number[]> {
+  async rowsOf(
+    hash: Hash,
+    from: number,
+    limit: number,
+    pace: Pace,
+    held = this.pages(1),
+  ): Promise<number[]> {
     const rows: number[] = []
-    const first = await this.#firstPage(hash, from, pace)
+    const first = await this.#firstPage(hash, from, pace, held)
     for (let index = first; index < this.#firstHighs.length; index += 1) {
-      const page = await this.#page(index, pace)
+      const page = await this.#page(index, pace, held)
       let place = firstNotBefore(page, hash, from)
       for (; place < entriesPerPage && rows.length < limit; place += 1) {
         const row = page[2 * entriesPerPage + place] ?? 0
@@ -36,12 +60,12 @@ export class LookUp {
   }
 
   /** The last page that begins before (hash, row): of a frequent value, not its first one. */
-  async #firstPage(hash: Hash, row: number, pace: Pace): Promise<number> {
+  async #firstPage(hash: Hash, row: number, pace: Pace, held: HeldPages): Promise<number> {
     let page = Math.max(0, this.#pagesBefore(hash.high) - 1)
     let end = this.#pagesBefore(hash.high + 1)
     while (end - page > 1) {
       const middle = (page + end) >>> 1
-      if (firstNotBefore(await this.#page(middle, pace), hash, row) > 0) page = middle
+      if (firstNotBefore(await this.#page(middle, pace, held), hash, row) > 0) page = middle
       else end = middle
     }
     return page
@@ -59,10 +83,18 @@ export class LookUp {
   }
 
   /** The entries of a page, without its checksum. */
-  async #page(index: number, pace: Pace): Promise<Uint32Array> {
-    const bytes = await this.#copy.readSummed(this.#offset + index * pageBytes, pageBytes, pace)
-    return new Uint32Array(bytes.buffer, bytes.byteOffset + 4, pageBytes / 4 - 1)
+  async #page(index: number, pace: Pace, held: HeldPages): Promise<Uint32Array> {
+    const at = (index - held.first) * pageBytes
+    if (held.bytes && at >= 0 && at < held.bytes.length) return entriesAt(held.bytes, at)
+    const amount = Math.min(held.atOnce, this.#firstHighs.length - index)
+    held.bytes = await this.#copy.readPages(this.#offset + index * pageBytes, amount, pace)
+    held.first = index
+    return entriesAt(held.bytes, 0)
   }
+}
+
+function entriesAt(bytes: Buffer, start: number): Uint32Array {
+  return new Uint32Array(bytes.buffer, bytes.byteOffset + start + 4, pageBytes / 4 - 1)
 }
 
 function isOf(page: Uint32Array, place: number, { high, low }: Hash): boolean {

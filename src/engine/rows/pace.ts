@@ -5,6 +5,8 @@ import { timedOut } from '../deadline.js'
 
 /** A read that takes longer came from the disk, not from the system's cache. */
 const slowMs = 1
+/** So many reads leave the event loop after a slow one; then the disk has another chance. */
+const readsAfterSlow = 16
 /** Other requests wait this long at most while one is answered. */
 const turnMs = 4
 /** A question that looks at more rows than this, and leaves most of them out, is the engine's. */
@@ -24,18 +26,19 @@ interface PaceOptions {
 /** A row copy as those see it that read its parts. */
 export interface SummedParts {
   readonly rows: number
-  /** A part whose first four bytes are the CRC of the rest. */
-  readonly readSummed: (offset: number, length: number, pace: Pace) => Promise<Buffer>
+  /** Pages that lie side by side, each of which begins with the CRC of the rest of it. */
+  readonly readPages: (offset: number, pages: number, pace: Pace) => Promise<Buffer>
 }
 
 /**
  * How one question uses the event loop: in short turns, and without waiting there for a disk that
- * was slow once.
+ * was slow just now.
  */
 export class Pace {
   readonly #options: PaceOptions
   #turnStart: number
-  #isSlow = false
+  #readsAfterSlow = 0
+  #room = Buffer.alloc(0)
   #leftOut = 0
 
   constructor(options: PaceOptions) {
@@ -43,9 +46,17 @@ export class Pace {
     this.#turnStart = options.clock.monotonicMs()
   }
 
-  /** Whether the next read should leave the event loop. */
-  get isSlow(): boolean {
-    return this.#isSlow
+  /** Whether the next read leaves the event loop. */
+  leavesLoop(): boolean {
+    if (this.#readsAfterSlow === 0) return false
+    this.#readsAfterSlow -= 1
+    return true
+  }
+
+  /** Memory for one read, until the next call: an allocation takes as long as most reads. */
+  room(length: number): Buffer {
+    if (this.#room.length < length) this.#room = Buffer.allocUnsafeSlow(2 * length)
+    return this.#room.subarray(0, length)
   }
 
   /** Does a read on the event loop, and notes how long it took. */
@@ -53,7 +64,7 @@ export class Pace {
     const { monotonicMs } = this.#options.clock
     const start = monotonicMs()
     const found = read()
-    this.#isSlow ||= monotonicMs() - start > slowMs
+    if (monotonicMs() - start > slowMs) this.#readsAfterSlow = readsAfterSlow
     return found
   }
 

@@ -3,7 +3,14 @@ import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { Check } from 'typebox/value'
-import { DamagedCopyError, FooterSchema, ending, endingBytes, requireSum } from './layout.js'
+import {
+  DamagedCopyError,
+  FooterSchema,
+  ending,
+  endingBytes,
+  pageBytes,
+  requireSum,
+} from './layout.js'
 import type { Footer } from './layout.js'
 import { HistoryOf } from './history-of.js'
 import { LookUp } from './look-up.js'
@@ -53,15 +60,15 @@ export class RowCopy implements SummedParts {
     const file = await open(path, 'r')
     try {
       const { size } = await file.stat()
-      const end = await readWhole(file, endingBytes, size - endingBytes)
+      const end = await fill(Buffer.allocUnsafeSlow(endingBytes), file, size - endingBytes)
       const length = end.readUInt32LE(4)
-      const text = await readWhole(file, length, size - endingBytes - length)
+      const text = await fill(Buffer.allocUnsafeSlow(length), file, size - endingBytes - length)
       const isWhole = end.subarray(8).equals(ending) && crc32(text) === end.readUInt32LE(0)
       const footer: unknown = isWhole ? JSON.parse(text.toString()) : null
       if (!Check(FooterSchema, footer)) throw new DamagedCopyError('it is cut')
       if (footer.identity !== identity) throw new DamagedCopyError('it is of other rows')
       const { offset, bytes, crc } = footer.directory
-      const directory = await readWhole(file, bytes, offset)
+      const directory = await fill(Buffer.allocUnsafeSlow(bytes), file, offset)
       if (crc32(directory) !== crc) throw new DamagedCopyError('its directory is damaged')
       return new RowCopy(file, footer, directory)
     } catch (cause) {
@@ -97,22 +104,22 @@ export class RowCopy implements SummedParts {
   }
 
   /**
-   * Bytes of the file: from the system's cache at once, from a disk that was slow in another
-   * thread.
+   * Fills `bytes` from the file: from the system's cache at once, from a disk that was slow in
+   * another thread.
    * @throws DamagedCopyError if the file is cut; the system's error
    */
-  read(offset: number, length: number, pace: Pace): Buffer | Promise<Buffer> {
-    if (pace.isSlow) return readWhole(this.#file, length, offset)
-    const bytes = Buffer.allocUnsafeSlow(length)
-    const found = pace.timed(() => readSync(this.#file.fd, bytes, 0, length, offset))
-    if (found !== length) throw new DamagedCopyError('it is cut')
+  read(bytes: Buffer, offset: number, pace: Pace): Buffer | Promise<Buffer> {
+    if (pace.leavesLoop()) return fill(bytes, this.#file, offset)
+    const found = pace.timed(() => readSync(this.#file.fd, bytes, 0, bytes.length, offset))
+    if (found !== bytes.length) throw new DamagedCopyError('it is cut')
     return bytes
   }
 
-  /** A part whose first four bytes are the CRC of the rest. */
-  async readSummed(offset: number, length: number, pace: Pace): Promise<Buffer> {
-    const bytes = await this.read(offset, length, pace)
-    requireSum(bytes)
+  async readPages(offset: number, pages: number, pace: Pace): Promise<Buffer> {
+    const bytes = await this.read(Buffer.allocUnsafeSlow(pages * pageBytes), offset, pace)
+    for (let start = 0; start < bytes.length; start += pageBytes) {
+      requireSum(bytes.subarray(start, start + pageBytes))
+    }
     return bytes
   }
 
@@ -121,10 +128,9 @@ export class RowCopy implements SummedParts {
   }
 }
 
-async function readWhole(file: FileHandle, length: number, offset: number): Promise<Buffer> {
+async function fill(bytes: Buffer, file: FileHandle, offset: number): Promise<Buffer> {
   if (offset < 0) throw new DamagedCopyError('it is cut')
-  const bytes = Buffer.allocUnsafeSlow(length)
-  const { bytesRead } = await file.read(bytes, 0, length, offset)
-  if (bytesRead !== length) throw new DamagedCopyError('it is cut')
+  const { bytesRead } = await file.read(bytes, 0, bytes.length, offset)
+  if (bytesRead !== bytes.length) throw new DamagedCopyError('it is cut')
   return bytes
 }

@@ -3,7 +3,7 @@ import type { Column } from '../../columns/column.js'
 import type { Row } from '../engine.js'
 import type { FilePosition } from '../../query/question.js'
 import type { HistoryFilter } from './history-of.js'
-import { DamagedCopyError, requireSum, rowEnd } from './layout.js'
+import { DamagedCopyError, blockBytes, requireSum, rowEnd } from './layout.js'
 import { endOfCell, lookUpText, valueOfCell } from './look-up-value.js'
 import type { Pace } from './pace.js'
 import type { CopyOfFile, RowConditions } from './plan.js'
@@ -14,6 +14,8 @@ import { Splicer } from './splice.js'
 
 /** Blocks that lie side by side are read at once, up to so many bytes. */
 const readBytesMax = 65_536
+/** A block is mostly a little longer than `blockBytes`: what it is inflated to at a time. */
+const chunkSize = 2 * blockBytes
 /** Where rows are left out again, so many are looked at together. */
 const sparseBatch = 4096
 
@@ -134,12 +136,13 @@ export class RowReader {
       if (block > end || (block === end && isFar)) break
       end = Math.max(end, block + 1)
     }
-    const bytes = await copy.read(start, copy.placeOf(end) - start, this.#pace)
+    const room = this.#pace.room(copy.placeOf(end) - start)
+    const bytes = await copy.read(room, start, this.#pace)
     const texts: Buffer[] = []
     for (let block = first; block < end; block += 1) {
       const summed = bytes.subarray(copy.placeOf(block) - start, copy.placeOf(block + 1) - start)
       requireSum(summed)
-      texts.push(inflateRawSync(summed.subarray(4)))
+      texts.push(inflateRawSync(summed.subarray(4), { chunkSize }))
     }
     return { first, texts }
   }

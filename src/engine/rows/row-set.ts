@@ -31,6 +31,7 @@ export function wantedOf(column: Column, values: readonly Value[]): Wanted {
     hashBytes(bytes, 0, bytes.length, hash)
     return hash
   })
+  hashes.sort((a, b) => a.high - b.high || a.low - b.low)
   return { column, texts, hashes }
 }
 
@@ -46,11 +47,12 @@ export async function rowsWith(
   pace: Pace,
 ): Promise<Found> {
   const limit = Math.max(Math.ceil((4 * amount) / hashes.length), Math.min(amount, rowsPerValueMin))
+  const pages = lookUp.pages(hashes.length)
   let upTo = Infinity
   const all: number[] = []
   for (const hash of hashes) {
     await pace.turn()
-    const rows = await lookUp.rowsOf(hash, from, limit, pace)
+    const rows = await lookUp.rowsOf(hash, from, limit, pace, pages)
     if (rows.length === limit) upTo = Math.min(upTo, rows.at(-1) ?? upTo)
     for (const row of rows) all.push(row)
   }

@@ -17,14 +17,19 @@ function lookUpOf(rows: number) {
     if (row === 1000) hashes.add(rare, row)
     else if (row % 3 > 0) hashes.add(row % 3 === 1 ? frequent : other, row)
   }
+  return lookUpIn(hashes, rows)
+}
+
+function lookUpIn(hashes: HashedRows, rows: number) {
   const pages = [...hashes.pages()]
   const reads: number[] = []
-  const readSummed = async (offset: number) => {
-    reads.push(offset / pageBytes)
-    return pages[offset / pageBytes]?.page ?? Buffer.alloc(0)
+  const readPages = async (offset: number, amount: number) => {
+    const first = offset / pageBytes
+    reads.push(first)
+    return Buffer.concat(pages.slice(first, first + amount).map(({ page }) => page))
   }
   const firsts = Uint32Array.from(pages.map(({ firstHigh }) => firstHigh))
-  return { lookUp: new LookUp({ rows, readSummed }, 0, firsts), reads }
+  return { lookUp: new LookUp({ rows, readPages }, 0, firsts), reads, pages: pages.length }
 }
 
 await t.test('each value finds its rows from any row on', async (t) => {
@@ -49,3 +54,27 @@ await t.test(
     t.ok(reads.length <= 12, `${reads.length} pages were read`)
   },
 )
+
+await t.test('many values read their pages once, some at a time', async (t) => {
+  const rows = 100_000
+  const hashes = new HashedRows(rows)
+  // A prime, so that the order of the rows is not that of the hashes.
+  const hashOf = (row: number) => ({ high: (row * 7919) % rows, low: row })
+  for (let row = 0; row < rows; row += 1) hashes.add(hashOf(row), row)
+  const { lookUp, reads, pages } = lookUpIn(hashes, rows)
+  for (const step of [1, 3, 100, 2500, 30_000]) {
+    reads.length = 0
+    const asked = Array.from({ length: Math.ceil(rows / step) }, (_, index) => index * step)
+    const ascending = asked.sort((a, b) => hashOf(a).high - hashOf(b).high)
+    const held = lookUp.pages(asked.length)
+    for (const row of ascending) {
+      const found = await lookUp.rowsOf(hashOf(row), 0, 16, pace, held)
+      if (found[0] !== row || found.length > 1) t.same(found, [row])
+    }
+    t.ok(
+      reads.length <= Math.min(pages, 2 * asked.length),
+      `${reads.length} reads of ${pages} pages`,
+    )
+    if (step <= 100) t.ok(reads.length < pages / 6, `${reads.length} reads`)
+  }
+})
