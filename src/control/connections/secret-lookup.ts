@@ -108,16 +108,18 @@ export class SecretLookup {
       sql`SELECT (SELECT count(*) FROM connection_secrets NOT INDEXED) AS stored,
          (SELECT count(*) FROM connection_secrets INDEXED BY secrets_by_end) AS indexed`,
     )
-    if (counts?.stored !== counts?.indexed)
-      {reportDamage(this.#store, 'secrets that are not in an index')}
+    if (counts?.stored !== counts?.indexed) {
+      reportDamage(this.#store, 'secrets that are not in an index')
+    }
     const [result] = await store.all<{ found: string }>(
       sql`SELECT quick_check AS found FROM pragma_quick_check('connection_secrets')`,
     )
     if (result?.found !== 'ok') reportDamage(this.#store, String(result?.found))
     const indexed = sql`SELECT 1 FROM connection_secrets INDEXED BY secrets_by_end
       WHERE +hash = ${hash}`
-    if ((await store.all(indexed)).length > 0)
-      {reportDamage(this.#store, 'a secret only in an index')}
+    if ((await store.all(indexed)).length > 0) {
+      reportDamage(this.#store, 'a secret only in an index')
+    }
     this.#checkedAt = this.#monotonicMs()
   }
 }
