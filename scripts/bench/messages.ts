@@ -28,7 +28,9 @@ export function messageOf(
 ): Message | null {
   if (dialect === 'roapi') return sqlMessage('/api/sql', sqlOf(question, place))
   if (question.kind === 'summary') {
-    if (dialect === 'das') return getMessage(`/v1/${dataset}${question.path}`)
+    // Both datasets have the same content, for which small answers are kept.
+    const another = dataset === 'packed' ? '&year=gte.0' : ''
+    if (dialect === 'das') return getMessage(`/v1/${dataset}${question.path}${another}`)
     return dialect === 'duckdb' ? sqlMessage('/sql', question.sql(table)) : null
   }
   return dialect === 'das'
