@@ -10,9 +10,9 @@ interface HeldPages {
   readonly atOnce: number
 }
 
-/** So many pages at most are read at once, where about one in eight of them or more is needed. */
+/** So many pages at most are read at once, where about every second one or more is needed. */
 const pagesAtOnceMax = 16
-const neededMin = 8
+const pagesPerHashMax = 2
 
 /** Finds the rows of one column's values by their hash. */
 export class LookUp {
@@ -29,7 +29,7 @@ export class LookUp {
 
   /** Pages for so many hashes, which are asked for in ascending order. */
   pages(hashes: number): HeldPages {
-    const isDense = this.#firstHighs.length <= hashes * neededMin
+    const isDense = this.#firstHighs.length <= hashes * pagesPerHashMax
     return { first: 0, bytes: null, atOnce: isDense ? pagesAtOnceMax : 1 }
   }
 
