@@ -44,11 +44,11 @@ const layers = [
 const weights: Readonly<Record<string, number>> = {
   access: 818,
   app: 2561,
-  catalog: 2178,
+  catalog: 2179,
   cli: 7462,
   columns: 1500,
   control: 7127,
-  engine: 10899,
+  engine: 10897,
   'files of src itself': 2040,
   http: 3451,
   mcp: 1555,

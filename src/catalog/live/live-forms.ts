@@ -76,10 +76,12 @@ export class LiveForms {
 
   /** Takes the attached version as the served one: what it lacks is ordered if that is wanted. */
   order(entry: DatasetEntry): void {
-    const { version, missing } = this.#served ?? {}
-    const isWanted = version && (packsBySelf(entry, version) || this.#isDamaged)
-    if (!isWanted || missing?.length === 0) this.#isDamaged = false
-    if (!isWanted || !missing || missing.length === 0) return this.drop()
+    const { version, missing = [] } = this.#served ?? {}
+    const isLacking = version && missing.length > 0
+    if (!isLacking || !(packsBySelf(entry, version) || this.#isDamaged)) {
+      this.#isDamaged = false
+      return this.drop()
+    }
     const order = formsOrder(version, this.folder, missing, null)
     // An order for the same forms stays, because it may be running.
     if (namesOf(this.#order) !== namesOf(order)) this.#order = order
@@ -148,9 +150,8 @@ export class LiveForms {
     if (isNone && !isRecorded && !this.#order) return []
     const share = progress && progress.rowsDone / Math.max(1, progress.rows)
     return [...Map.groupBy(forms, ({ kind, column }) => `${kind} ${column}`).values()].map(
-      ([first, ...others]): FormState => {
-        const own = first ? [first, ...others] : others
-        const { kind: form = 'rows', column = null } = first ?? {}
+      (own): FormState => {
+        const { kind: form = 'rows', column = null } = own[0] ?? {}
         const shown = version.columns.find(({ source }) => source === column)?.name
         const named = shown === undefined ? { form } : { form, column: shown }
         if (!own.some(({ name }) => lacking.has(name))) return { ...named, state: 'made' }

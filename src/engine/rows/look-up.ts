@@ -42,7 +42,7 @@ export class LookUp {
     from: number,
     limit: number,
     pace: Pace,
-    held = this.pages(1),
+    held: HeldPages,
   ): Promise<number[]> {
     const rows: number[] = []
     const first = await this.#firstPage(hash, from, pace, held)

@@ -44,8 +44,9 @@ export class RowCopies {
    */
   async read(question: FileQuestion, options: ReadOptions): Promise<FileRows | null> {
     const plan = planRows(question)
-    return (
-      plan && this.#orNull(question, () => this.#readPage(plan, question, this.#paceOf(options)))
+    if (!plan) return null
+    return this.#orNull(question.predicates, () =>
+      this.#readPage(plan, question, this.#paceOf(options)),
     )
   }
 
@@ -59,7 +60,7 @@ export class RowCopies {
     options: ReadOptions,
   ): Promise<FoundRows | null> {
     const plan = this.#tooMany.has(predicates) ? null : planSearch(version, predicates)
-    return plan && this.#orNull({ predicates }, () => this.#findAll(plan, this.#paceOf(options)))
+    return plan && this.#orNull(predicates, () => this.#findAll(plan, this.#paceOf(options)))
   }
 
   /** Closes a copy that is about to be removed. */
@@ -138,10 +139,7 @@ export class RowCopies {
     }
   }
 
-  async #orNull<T>(
-    { predicates }: Pick<FileQuestion, 'predicates'>,
-    work: () => Promise<T>,
-  ): Promise<T | null> {
+  async #orNull<T>(predicates: readonly Predicate[], work: () => Promise<T>): Promise<T | null> {
     try {
       return await work()
     } catch (cause) {

@@ -39,10 +39,10 @@ await t.test('each value finds its rows from any row on', async (t) => {
   for (const from of [0, 1, 341, 1000, 1001, 3070, 8990, 8998, 8999, rows]) {
     const after = all.filter((row) => row >= from)
     const wanted = [1, 2].map((rest) => after.filter((row) => row % 3 === rest).slice(0, 700))
-    t.same(await lookUp.rowsOf(frequent, from, 700, pace), wanted[0])
-    t.same(await lookUp.rowsOf(other, from, 700, pace), wanted[1])
-    t.same(await lookUp.rowsOf(rare, from, 700, pace), from <= 1000 ? [1000] : [])
-    t.same(await lookUp.rowsOf({ high: 5, low: 3 }, from, 700, pace), [])
+    t.same(await lookUp.rowsOf(frequent, from, 700, pace, lookUp.pages(1)), wanted[0])
+    t.same(await lookUp.rowsOf(other, from, 700, pace, lookUp.pages(1)), wanted[1])
+    t.same(await lookUp.rowsOf(rare, from, 700, pace, lookUp.pages(1)), from <= 1000 ? [1000] : [])
+    t.same(await lookUp.rowsOf({ high: 5, low: 3 }, from, 700, pace, lookUp.pages(1)), [])
   }
 })
 
@@ -50,7 +50,7 @@ await t.test(
   'late rows of a frequent value are found without reading its early ones',
   async (t) => {
     const { lookUp, reads } = lookUpOf(300_000)
-    t.same(await lookUp.rowsOf(frequent, 299_000, 2, pace), [299_002, 299_005])
+    t.same(await lookUp.rowsOf(frequent, 299_000, 2, pace, lookUp.pages(1)), [299_002, 299_005])
     t.ok(reads.length <= 12, `${reads.length} pages were read`)
   },
 )
