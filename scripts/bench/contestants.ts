@@ -17,7 +17,7 @@ type ContestantName = (typeof contestantNames)[number]
 export interface Service {
   /** `http://127.0.0.1:port`, another one after a restart. */
   readonly base: () => string
-  /** Ends it and starts it anew, without anything in its own caches. */
+  /** Ends it and starts it again, without anything in its own caches. */
   readonly restart: () => Promise<void>
   /** Of its process, in bytes. */
   readonly memory: () => number

@@ -81,7 +81,7 @@ export class Measurement {
     }
     if (only.includes('W6')) await this.#walk()
     if (only.includes('W7')) await this.#loads()
-    // The last: it starts the servers anew.
+    // The last: it starts the servers again.
     if (only.includes('cold')) await this.#cold()
     const faults = [...this.#faults].map(([who, what]) => `${who}: ${what}`)
     return { lines: this.#lines, notes: this.#notes, faults }
@@ -260,7 +260,7 @@ export class Measurement {
     return [scans.filter((scan) => scan !== null), summaries]
   }
 
-  /** W1 after all servers began anew, with an empty page cache before each question. */
+  /** W1 after all servers started again, with an empty page cache before each question. */
   async #cold() {
     try {
       await dropPageCache()

@@ -152,7 +152,7 @@ function listOf({ companies }: Facts, round: number, count = 1000): RowsQuestion
   return { ...anything, by: { column: 'inn', values }, limit: 10 * count }
 }
 
-/** So many of a list from a place on; it begins anew at its end. */
+/** So many of a list from a place on; it starts again at its end. */
 function some<T>(list: readonly T[], from: number, count: number): readonly T[] {
   const start = ((from % list.length) + list.length) % list.length
   return [...list.slice(start), ...list].slice(0, Math.min(count, list.length))

@@ -51,7 +51,7 @@ function breaks(message: string): Difference {
 
 /**
  * Files of both versions by their place. Where fewer than half of the old places are still there,
- * the owner has laid the files out anew: they say nothing of each other.
+ * the owner has laid the files out again: they say nothing of each other.
  */
 function replacedFiles(
   served: Version,
