@@ -44,6 +44,11 @@ export interface App {
   readonly catalog: () => Catalog
   readonly registry: () => Registry
   /**
+   * Starts the engine before the first question, which finds it ready. What can't be started now is
+   * started later, by the first question that needs it.
+   */
+  readonly startEngine: () => Promise<void>
+  /**
    * Starts to watch registry and files and to send mail, and makes the guides of all datasets.
    * Failures are logged. Ends early at a stop.
    */
@@ -174,12 +179,15 @@ interface LifeParts {
 function lifeOf(
   { cleanup, clock }: ServerBase,
   { noteStart, updates, sales, guides, instances, stop }: LifeParts,
-): Pick<App, 'prepare' | 'reload' | 'drain' | 'close'> {
+): Pick<App, 'startEngine' | 'prepare' | 'reload' | 'drain' | 'close'> {
   const { reloader, packer, scrub } = updates
   return {
+    startEngine: async () => {
+      await Promise.allSettled(instances.map((each) => each.start()))
+    },
     prepare: () => {
       noteStart()
-      for (const part of [...instances, ...sales.running, reloader, packer, scrub]) part.start()
+      for (const part of [...sales.running, reloader, packer, scrub]) part.start()
       return guides.start()
     },
     reload: (force) => reloader.reload(force),

@@ -29,6 +29,8 @@ export interface ServingApp {
     readonly listen: (options: { host: string; port: number; fd?: number }) => Promise<unknown>
     readonly addresses: () => readonly (string | { readonly port: number })[]
   }
+  /** Starts what the first question needs, before the server listens. */
+  readonly startEngine: () => Promise<void>
   /** Prepares answers that the first clients would wait for. */
   readonly prepare: () => Promise<void>
   /** Loads changes of the registry and the files. */

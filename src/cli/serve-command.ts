@@ -42,6 +42,7 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
   await parts.untilStopped({
     start: async () => {
       try {
+        await app.startEngine()
         await listen(app, config, socket)
         note(addressOf(app, config), config, logger)
         if (reader) printBanner(app, config, parts)

@@ -58,7 +58,7 @@ type Work<T> = (session: Session) => Promise<T>
  * queries, one whose threads share the work of a larger query, and two for summaries, which scan.
  * All but the first have threads of low priority, which leave the cores to small queries. The first
  * and the last spill nothing, because they run aggregates that keep texts (`keepsTexts`). All but
- * the first start with the server, or with their first question.
+ * the first start before the server listens, or with their first question.
  */
 export class DuckDbEngine implements Engine {
   readonly instances: readonly ServingInstance[]
@@ -91,7 +91,7 @@ export class DuckDbEngine implements Engine {
   static async open(options: EngineOptions): Promise<DuckDbEngine> {
     const engine = new DuckDbEngine(options)
     try {
-      await engine.#solo.run(async () => {})
+      await engine.#solo.start()
       return engine
     } catch (cause) {
       await engine.close()

@@ -84,9 +84,12 @@ export class ServingInstance {
     }
   }
 
-  /** Starts it before its first question, which finds it ready; if it can't be started, later. */
-  start(): void {
-    this.run(async () => {}).catch(() => undefined)
+  /**
+   * Starts it before its first question, which finds it ready.
+   * @throws service_unavailable when it can't be started; the next question tries again
+   */
+  async start(): Promise<void> {
+    await this.run(async () => {})
   }
 
   /** The memory that it holds; 0 before it has started. */
