@@ -263,13 +263,14 @@ async function openEngines(
 
 function openService(
   { clock }: ServerBase,
-  { control, charges, lastUsed, rates, keys }: Records,
+  { control, charges, reads, lastUsed, rates, keys }: Records,
   catalog: () => Catalog,
   engine: Engine,
 ): Service {
   return createService({
     control,
     charges,
+    reads,
     lastUsed,
     rates,
     cursorKey: keys.cursor,

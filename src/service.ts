@@ -4,6 +4,7 @@ import type { RateLimits } from './access/rate-limits.js'
 import type { Cache, CacheUse } from './cache.js'
 import type { Catalog } from './catalog.js'
 import type { Clock } from './clock.js'
+import type { AdmissionReads } from './control/admission-reads.js'
 import type { ControlStore } from './control/store/store.js'
 import type { LastUsed } from './control/tokens/last-used.js'
 import type { Engine, Rows, Summarized } from './engine/engine.js'
@@ -106,6 +107,7 @@ export interface ServiceParts extends PageParts {
   /** The catalog of this moment; taken once a request. */
   readonly catalog: () => Catalog
   readonly control: ControlStore
+  readonly reads: AdmissionReads
   readonly lastUsed: LastUsed
   readonly rates: RateLimits
 }

@@ -4,6 +4,7 @@ import Database from 'better-sqlite3'
 import { pino } from 'pino'
 import t from 'tap'
 import type { Test } from 'tap'
+import { readsOf } from '../src/control/admission-reads.js'
 import { ChargeQueue } from '../src/access/charge-queue.js'
 import { LastUsed } from '../src/control/tokens/last-used.js'
 import type { Engine } from '../src/engine/engine.js'
@@ -56,6 +57,7 @@ function impatientDoor(t: Test, world: World, engine: Engine) {
     catalog: world.app.catalog,
     control,
     charges,
+    reads: readsOf(control),
     lastUsed: new LastUsed(control, clock.now, () => undefined),
     engine,
     cursorKey: Buffer.alloc(32),

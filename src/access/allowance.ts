@@ -1,5 +1,5 @@
-import type { ControlStore } from '../control/store/store.js'
-import { periodEnd, periodOf, readUsage } from '../control/usage.js'
+import type { AdmissionReads } from '../control/admission-reads.js'
+import { periodEnd, periodOf } from '../control/usage.js'
 import type { Charge, Usage } from '../control/usage.js'
 import { ServiceError } from '../errors.js'
 import type { Access } from './access.js'
@@ -29,11 +29,11 @@ export function rowBudget(limit: number, used: number): RowBudget {
 
 /** The rows used in the current month; null if nothing is counted (the demo token). */
 export async function usageNow(
-  control: ControlStore,
+  reads: Pick<AdmissionReads, 'usage'>,
   principal: Principal,
   now: number,
 ): Promise<Usage | null> {
-  return principal.kind === 'demo' ? null : await readUsage(control, principal.id, periodOf(now))
+  return principal.kind === 'demo' ? null : await reads.usage(principal.id, periodOf(now))
 }
 
 /**

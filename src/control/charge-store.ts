@@ -59,6 +59,7 @@ export class ChargeStore {
   /** The next sync, which new commits wait for. */
   #next: Promise<void> | undefined
   #isSuspect = false
+  #batches = 0
 
   private constructor(store: SqliteStore, path: string, options: ChargeStoreOptions) {
     this.#store = store
@@ -86,6 +87,16 @@ export class ChargeStore {
     return this.#isSuspect
   }
 
+  /** How many batches have ended, also those that failed. */
+  get batches(): number {
+    return this.#batches
+  }
+
+  /** See `SqliteFile.commitsOfOthers`. @throws service_unavailable */
+  commitsOfOthers(): number {
+    return this.#store.file.commitsOfOthers()
+  }
+
   /** Calls `watch` when charges are durable, and with the failure when they are not. */
   watchWrites(watch: WriteWatch): void {
     this.#watch = watch
@@ -100,6 +111,8 @@ export class ChargeStore {
     return await this.#watched(async () => {
       await this.repairLog()
       return await chargeAll(this.#store, charges)
+    }).finally(() => {
+      this.#batches += 1
     })
   }
 

@@ -48,10 +48,52 @@ export function chargeAll(
   charges: readonly Charge[],
 ): Promise<ChargeResult[]> {
   return store.write(async (tx) => {
+    const counters = new Counters(tx)
     const results: ChargeResult[] = []
-    for (const charge of charges) results.push(await chargeOne(tx, charge))
+    for (const charge of charges) results.push(await counters.charge(charge))
+    await counters.save()
     return results
   })
+}
+
+/** The usage that the charges of one transaction read and change, each of it once where possible. */
+class Counters {
+  readonly #tx: ControlStore
+  /** By subscription, with the charges so far, and the month that was asked for. */
+  readonly #read = new Map<string, { readonly asked: string; readonly usage: Usage }>()
+  /** Not yet in the transaction. */
+  readonly #added = new Map<string, LaterUsage>()
+
+  constructor(tx: ControlStore) {
+    this.#tx = tx
+  }
+
+  async charge(charge: Charge): Promise<ChargeResult> {
+    const { subscriptionId, dataset, period: asked } = charge
+    const usage = await this.#usageOf(subscriptionId, asked)
+    const result = resultOf(usage, charge)
+    const { granted: rows, period, datasetUsed, globalUsed: total } = result
+    const datasets = new Map(usage.datasets).set(dataset, datasetUsed)
+    this.#read.set(subscriptionId, { asked, usage: { period, datasets, total } })
+    if (rows === 0) return result
+    const counter = `${subscriptionId} ${period} ${dataset}`
+    const before = this.#added.get(counter)?.rows ?? 0
+    this.#added.set(counter, { subscriptionId, period, dataset, rows: before + rows })
+    return result
+  }
+
+  async save(): Promise<void> {
+    for (const usage of this.#added.values()) await addUsage(this.#tx, usage)
+    this.#added.clear()
+  }
+
+  async #usageOf(subscriptionId: string, period: string): Promise<Usage> {
+    const read = this.#read.get(subscriptionId)
+    if (read?.asked === period) return read.usage
+    // What was charged in this transaction may decide which month is the newest.
+    await this.save()
+    return readUsage(this.#tx, subscriptionId, period)
+  }
 }
 
 /**
@@ -152,7 +194,10 @@ function sortKey({ subscriptionId, period, dataset }: LaterUsage): string {
 
 /** What a charge would be granted now; it records nothing. */
 export async function chargeResult(store: ControlStore, charge: Charge): Promise<ChargeResult> {
-  const { period, datasets, total } = await readUsage(store, charge.subscriptionId, charge.period)
+  return resultOf(await readUsage(store, charge.subscriptionId, charge.period), charge)
+}
+
+function resultOf({ period, datasets, total }: Usage, charge: Charge): ChargeResult {
   const used = datasets.get(charge.dataset) ?? 0
   const left = Math.min(
     (charge.datasetRowsMax ?? Infinity) - used,
@@ -161,13 +206,6 @@ export async function chargeResult(store: ControlStore, charge: Charge): Promise
   const affordable = Math.max(0, Math.min(charge.rows, left))
   const granted = charge.allOrNone && affordable < charge.rows ? 0 : affordable
   return { granted, period, datasetUsed: used + granted, globalUsed: total + granted }
-}
-
-async function chargeOne(store: ControlStore, charge: Charge): Promise<ChargeResult> {
-  const result = await chargeResult(store, charge)
-  const { granted: rows, period } = result
-  if (rows > 0) await addUsage(store, { ...charge, period, rows })
-  return result
 }
 
 async function addUsage(

@@ -4,6 +4,7 @@ import type { RowBudget } from '../access/allowance.js'
 import type { Principal } from '../access/principal.js'
 import type { RateStatus } from '../access/rate-limits.js'
 import type { Catalog } from '../catalog.js'
+import { readsOf } from '../control/admission-reads.js'
 import type { ControlStore } from '../control/store/store.js'
 import { periodsBetween, usageReport } from '../control/usage-report.js'
 import { periodEnd, periodOf } from '../control/usage.js'
@@ -51,7 +52,7 @@ export async function describeAccount(
   rate: RateStatus | undefined,
   now: number,
 ): Promise<AccountDescription> {
-  const usage = await usageNow(control, principal, now)
+  const usage = await usageNow(readsOf(control), principal, now)
   const resetsAt = isoTime(periodEnd(usage?.period ?? periodOf(now)))
   const globalRows = principal.kind === 'demo' ? null : principal.globalRows
   return {

@@ -6,6 +6,7 @@ import type { RateLimits } from '../access/rate-limits.js'
 import type { Catalog } from '../catalog.js'
 import type { Clock } from '../clock.js'
 import { SecretLookup } from '../control/connections/secret-lookup.js'
+import type { AdmissionReads } from '../control/admission-reads.js'
 import type { ControlStore } from '../control/store/store.js'
 import type { LastUsed } from '../control/tokens/last-used.js'
 import { TokenLookup } from '../control/tokens/token-lookup.js'
@@ -41,6 +42,7 @@ export interface Admission {
 interface AdmissionParts {
   readonly catalog: () => Catalog
   readonly control: ControlStore
+  readonly reads: AdmissionReads
   readonly lastUsed: LastUsed
   readonly rates: RateLimits
   readonly clock: Clock
@@ -51,9 +53,9 @@ type Accepted = Pick<Authentication, 'secrets'>
 
 /** Creates an admission with all counts at zero. */
 export function createAdmission(parts: AdmissionParts): Admission {
-  const { catalog, control, lastUsed, rates, clock } = parts
+  const { catalog, control, reads, lastUsed, rates, clock } = parts
   const { now, monotonicMs } = clock
-  const tokens = new TokenLookup(control, monotonicMs)
+  const tokens = new TokenLookup(control, monotonicMs, reads.token)
   const secrets = new SecretLookup(control, monotonicMs)
 
   async function admit(
@@ -71,7 +73,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
       throw unauthorized()
     }
     context.observe?.({ kind: 'principal', principal })
-    const usage = await usageNow(control, principal, now())
+    const usage = await usageNow(reads, principal, now())
     const limits = { rate, quota: quotaStatus(principal, null, usage, now()) }
     context.observe?.({ kind: 'limits', limits })
     requireRate(rate)

@@ -4,6 +4,7 @@ import type { Subscriber } from '../access/principal.js'
 import { RateLimits } from '../access/rate-limits.js'
 import type { Clock } from '../clock.js'
 import type { Catalog } from '../catalog.js'
+import { readsOf } from '../control/admission-reads.js'
 import type { ControlStore } from '../control/store/store.js'
 import { showSubscription } from '../control/subscriptions.js'
 import type { Subscription } from '../control/subscriptions.js'
@@ -163,7 +164,7 @@ async function callerOf(
   observe: (found: Observation) => void,
 ): Promise<ExplainedCaller> {
   const principal = await subscriberOf(control, subscription, clock.now())
-  const usage = await usageNow(control, principal, clock.now())
+  const usage = await usageNow(readsOf(control), principal, clock.now())
   const rates = RateLimits.inMemory(() => 0, control.random)
   const rate = await rates.take(principal, '', catalog, 1)
   const limits = { rate, quota: quotaStatus(principal, null, usage, clock.now()) }

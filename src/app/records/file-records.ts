@@ -2,6 +2,8 @@ import { dirname, join, sep } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { ChargeQueue } from '../../access/charge-queue.js'
 import { RateLimits } from '../../access/rate-limits.js'
+import { keptReads } from '../../control/admission-reads.js'
+import type { AdmissionReads } from '../../control/admission-reads.js'
 import { ChargeStore } from '../../control/charge-store.js'
 import type { OnSync } from '../../control/charge-store.js'
 import { StoreWatch } from '../../control/store-watch.js'
@@ -29,6 +31,7 @@ export interface Records {
   readonly local: ControlStore
   readonly keys: Keys
   readonly charges: ChargeQueue
+  readonly reads: AdmissionReads
   readonly lastUsed: LastUsed
   readonly trail: AuditTrail
   readonly rates: RateLimits
@@ -97,6 +100,7 @@ export async function openFileRecords(base: ServerBase, parts: RecordsParts): Pr
     local: control,
     keys: await openKeys(control, folder),
     charges,
+    reads: keptReads(control, chargeStore),
     lastUsed,
     trail,
     rates: RateLimits.inMemory(clock.monotonicMs, random),

@@ -4,6 +4,7 @@ import { ChargeQueue } from '../../access/charge-queue.js'
 import type { DurableCharges } from '../../access/charge-queue.js'
 import { MemoryWindows } from '../../access/memory-windows.js'
 import { RateLimits } from '../../access/rate-limits.js'
+import { readsOf } from '../../control/admission-reads.js'
 import type { OnSync } from '../../control/charge-store.js'
 import type { Clock } from '../../clock.js'
 import { AdvisoryLock } from '../../control/postgres/advisory-lock.js'
@@ -58,6 +59,7 @@ export async function openSharedRecords(
     local,
     keys,
     charges,
+    reads: readsOf(control),
     lastUsed,
     trail,
     rates: new RateLimits(new SharedWindows(control), new MemoryWindows(monotonicMs), salt),

@@ -18,6 +18,9 @@ import { fileIdentity } from './store-file.js'
 const statementsMax = 200
 
 const beginImmediate = sql`BEGIN IMMEDIATE`
+const dataVersion = sql`PRAGMA data_version`
+/** More than any data version. */
+const versionsMax = 2 ** 32
 
 /** SQLite's result of a checkpoint. */
 interface Checkpoint {
@@ -49,6 +52,10 @@ export class SqliteFile {
   #damaged: ((cause: unknown) => void) | undefined
   #isBlocked = false
   #busyTimeoutMs: number
+  /** What the connection was told last. */
+  #setMs: number | null = null
+  /** How often the file was opened again. */
+  #reopened = 0
 
   private constructor(path: string, open: Open, busyTimeoutMs = busyTimeoutMsDefault) {
     this.#path = path
@@ -102,6 +109,12 @@ export class SqliteFile {
     return this.#identity
   }
 
+  /** Another number after each commit of another connection, and after `reopen`. */
+  commitsOfOthers(): number {
+    const [found] = this.all<{ data_version: number }>(dataVersion)
+    return this.#reopened * versionsMax + (found?.data_version ?? 0)
+  }
+
   /** False when the file was removed, or another one was put in its place. */
   get isInPlace(): boolean {
     return fileIdentity(this.#path) === this.#identity
@@ -136,6 +149,8 @@ export class SqliteFile {
     this.#db = this.#open()
     this.#identity = fileIdentity(this.#path)
     this.#logIdentity = null
+    this.#reopened += 1
+    this.#setMs = null
     this.#statements.clear()
     this.#setTimeout(this.#busyTimeoutMs)
     this.#isBlocked = false
@@ -241,6 +256,8 @@ export class SqliteFile {
   }
 
   #setTimeout(ms: number): void {
+    if (ms === this.#setMs) return
+    this.#setMs = ms
     this.#db.pragma(`busy_timeout = ${ms}`)
   }
 

@@ -1,3 +1,5 @@
+import { readsOf } from '../admission-reads.js'
+import type { AdmissionReads } from '../admission-reads.js'
 import { reportDamage } from '../store/store.js'
 import { sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
@@ -15,14 +17,20 @@ const checkEveryMs = 1000
 export class TokenLookup {
   readonly #store: ControlStore
   readonly #monotonicMs: () => number
+  readonly #read: AdmissionReads['token']
   #identity: string | null = null
   /** The highest count of tokens in this file so far. */
   #tokens = 0
   #checkedAt = -Infinity
 
-  constructor(store: ControlStore, monotonicMs: () => number) {
+  constructor(
+    store: ControlStore,
+    monotonicMs: () => number,
+    read: AdmissionReads['token'] = readsOf(store).token,
+  ) {
     this.#store = store
     this.#monotonicMs = monotonicMs
+    this.#read = read
   }
 
   /**
@@ -31,7 +39,7 @@ export class TokenLookup {
    */
   async find(hash: Uint8Array): Promise<TokenRecord | undefined> {
     await this.#begin()
-    const found = await findToken(this.#store, hash)
+    const found = await this.#read(hash)
     if (found === undefined) await this.#requireAbsent(hash)
     return found
   }

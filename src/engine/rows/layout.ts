@@ -7,7 +7,7 @@ import type { Static } from 'typebox'
  *
  * | part      | holds                                                                             |
  * | --------- | --------------------------------------------------------------------------------- |
- * | blocks    | rows in the order of the file, a few in each; raw deflate after its CRC           |
+ * | blocks    | rows in the order of the file, a few in each: see `blocks.ts`                     |
  * | look-ups  | for each look-up column, pages of (hash of a value, row number), sorted           |
  * | history   | pages of one code for each row; none where all rows have the same value           |
  * | directory | the first row and the place of each block, the first hash of each page            |
@@ -23,7 +23,7 @@ export const rowEnd = 0x1e
 export const cellEnd = 0x1f
 
 /** A block has about so many bytes of text, unless one row has more. */
-export const blockBytes = 4096
+export const blockBytes = 2048
 /** A block has at most so many bytes of text, unless it is one row. */
 export const blockBytesMax = 65_536
 

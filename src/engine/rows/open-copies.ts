@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { Cache } from '../../cache.js'
 import type { StoredFile } from '../../versions/version.js'
 import { RowCopy } from './row-copy.js'
 
@@ -6,6 +7,9 @@ import { RowCopy } from './row-copy.js'
 const copiesMax = 256
 /** A directory takes twelve bytes for each block of rows, and four for each page of a look-up. */
 const heldBytesMax = 256 * 1024 ** 2
+
+/** 64 MiB */
+const keptPagesMax = 16_384
 
 interface OpenCopy {
   readonly copy: Promise<RowCopy>
@@ -17,6 +21,7 @@ interface OpenCopy {
 export class OpenCopies {
   /** By path, the least recently used first. */
   readonly #open = new Map<string, OpenCopy>()
+  readonly #pages = new Cache<Buffer>(keptPagesMax)
 
   /** Does work with a copy, which stays open meanwhile. @throws what `RowCopy.open` throws */
   async with<T>({ path }: StoredFile, work: (copy: RowCopy) => Promise<T>): Promise<T> {
@@ -48,7 +53,11 @@ export class OpenCopies {
 
   #openCopy(path: string): OpenCopy {
     const identity = basename(path, '.rows')
-    const entry: OpenCopy = { copy: RowCopy.open(path, identity), users: 0, heldBytes: 0 }
+    const entry: OpenCopy = {
+      copy: RowCopy.open(path, identity, this.#pages),
+      users: 0,
+      heldBytes: 0,
+    }
     this.#open.set(path, entry)
     entry.copy.then(
       ({ heldBytes }) => {

@@ -38,7 +38,6 @@ export class Pace {
   readonly #options: PaceOptions
   #turnStart: number
   #readsAfterSlow = 0
-  #room = Buffer.alloc(0)
   #leftOut = 0
 
   constructor(options: PaceOptions) {
@@ -51,12 +50,6 @@ export class Pace {
     if (this.#readsAfterSlow === 0) return false
     this.#readsAfterSlow -= 1
     return true
-  }
-
-  /** Memory for one read, until the next call: an allocation takes as long as most reads. */
-  room(length: number): Buffer {
-    if (this.#room.length < length) this.#room = Buffer.allocUnsafeSlow(2 * length)
-    return this.#room.subarray(0, length)
   }
 
   /** Does a read on the event loop, and notes how long it took. */

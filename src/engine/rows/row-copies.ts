@@ -1,15 +1,16 @@
 import type { Clock } from '../../clock.js'
 import type { Predicate } from '../../columns/predicate.js'
 import type { StoredFile, Version } from '../../versions/version.js'
-import type { ReadOptions, Row } from '../engine.js'
+import type { ReadOptions } from '../engine.js'
 import type { FileQuestion, FileRows } from '../file-question.js'
-import type { FilePosition } from '../../query/question.js'
 import { DamagedCopyError } from './layout.js'
 import { OpenCopies } from './open-copies.js'
 import { Pace, TooManyRowsError } from './pace.js'
 import { planRows, planSearch } from './plan.js'
 import type { CopyOfFile, RowPlan } from './plan.js'
+import { PageRows } from './page-rows.js'
 import { RowReader } from './row-reader.js'
+import { Splicer } from './splice.js'
 
 interface RowCopiesParts {
   readonly clock: Clock
@@ -77,26 +78,32 @@ export class RowCopies {
     { columns, after, limit }: FileQuestion,
     pace: Pace,
   ): Promise<FileRows> {
-    const rows: Row<FilePosition>[] = []
-    // One extra row shows whether more rows follow; it is only counted.
-    const missing = () => limit + 1 - rows.length
+    const page = new PageRows({
+      limit,
+      splicer: new Splicer(columns),
+      refuse: (reader, cause) => this.#refuse(reader.file, cause),
+    })
+    const { rows } = page
     for (const file of plan.files) {
       if (after && file.index < after.file) continue
       const from = after?.file === file.index ? after.row + 1 : 0
       const hasMore = await this.#with(file, plan, pace, async (reader) => {
-        for await (const numbers of reader.numbers(from, missing)) {
-          let rest = numbers
-          while (rest.length > 0 && rows.length < limit) {
-            const taken = rest.slice(0, limit - rows.length)
+        // One extra row shows whether more rows follow; it is only counted.
+        for await (const numbers of reader.numbers(from, () => page.missing + 1)) {
+          for (let rest = numbers; rest.length > 0;) {
+            const taken = rest.slice(0, page.missing)
             rest = rest.slice(taken.length)
-            for (const row of await reader.rows(taken, columns)) rows.push(row)
+            await reader.read(taken, page)
+            if (rest.length === 0) break
+            page.flush()
+            if (rows.length === limit) return true
           }
-          if (rest.length > 0) return true
         }
         return false
       })
       if (hasMore) return { rows, hasMore }
     }
+    page.flush()
     return { rows, hasMore: false }
   }
 
@@ -133,10 +140,15 @@ export class RowCopies {
         return work(reader)
       })
     } catch (cause) {
-      if (!isOfDisk(cause)) throw cause
-      if (!isShortage(cause)) this.#parts.onDamage(file.copy)
-      throw new UnusableCopy('a row copy can not be read', { cause })
+      return this.#refuse(file, cause)
     }
+  }
+
+  /** @throws UnusableCopy if the copy's file is the cause; else the cause */
+  #refuse({ copy }: CopyOfFile, cause: unknown): never {
+    if (!isOfDisk(cause)) throw cause
+    if (!isShortage(cause)) this.#parts.onDamage(copy)
+    throw new UnusableCopy('a row copy can not be read', { cause })
   }
 
   async #orNull<T>(predicates: readonly Predicate[], work: () => Promise<T>): Promise<T | null> {

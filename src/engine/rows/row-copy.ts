@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { Check } from 'typebox/value'
+import type { Cache } from '../../cache.js'
 import {
   DamagedCopyError,
   FooterSchema,
@@ -16,9 +17,22 @@ import { HistoryOf } from './history-of.js'
 import { LookUp } from './look-up.js'
 import type { Pace, SummedParts } from './pace.js'
 
-/** A row copy that is open. Only its directory is in memory. */
+/** Single pages of all copies that were read last; a long list reads many at once, and once. */
+export type KeptPages = Cache<Buffer>
+
+interface RowCopyParts {
+  readonly file: FileHandle
+  readonly path: string
+  readonly pages: KeptPages
+  readonly footer: Footer
+  readonly directory: Buffer
+}
+
+/** A row copy that is open. Its directory is in memory, and pages that were read last. */
 export class RowCopy implements SummedParts {
   readonly #file: FileHandle
+  readonly #path: string
+  readonly #pages: KeptPages
   /** Where each block begins, and where the last one ends. */
   readonly #places: Float64Array
   /** The first row of each block, and the number of rows. */
@@ -32,8 +46,10 @@ export class RowCopy implements SummedParts {
   /** What it takes of memory. */
   readonly heldBytes: number
 
-  private constructor(file: FileHandle, footer: Footer, directory: Buffer) {
+  private constructor({ file, path, pages, footer, directory }: RowCopyParts) {
     this.#file = file
+    this.#path = path
+    this.#pages = pages
     this.rows = footer.rows
     this.heldBytes = directory.length
     const amount = footer.blocks + 1
@@ -56,7 +72,7 @@ export class RowCopy implements SummedParts {
    * @throws DamagedCopyError unless it is a whole copy of what the identity names; the system's
    *   error
    */
-  static async open(path: string, identity: string): Promise<RowCopy> {
+  static async open(path: string, identity: string, pages: KeptPages): Promise<RowCopy> {
     const file = await open(path, 'r')
     try {
       const { size } = await file.stat()
@@ -70,7 +86,7 @@ export class RowCopy implements SummedParts {
       const { offset, bytes, crc } = footer.directory
       const directory = await fill(Buffer.allocUnsafeSlow(bytes), file, offset)
       if (crc32(directory) !== crc) throw new DamagedCopyError('its directory is damaged')
-      return new RowCopy(file, footer, directory)
+      return new RowCopy({ file, path, pages, footer, directory })
     } catch (cause) {
       await file.close()
       throw cause
@@ -116,10 +132,14 @@ export class RowCopy implements SummedParts {
   }
 
   async readPages(offset: number, pages: number, pace: Pace): Promise<Buffer> {
+    const key = `${this.#path} ${offset}`
+    const kept = pages === 1 ? this.#pages.find(key) : undefined
+    if (kept) return kept
     const bytes = await this.read(Buffer.allocUnsafeSlow(pages * pageBytes), offset, pace)
     for (let start = 0; start < bytes.length; start += pageBytes) {
       requireSum(bytes.subarray(start, start + pageBytes))
     }
+    if (pages === 1) this.#pages.keep(key, bytes)
     return bytes
   }
 

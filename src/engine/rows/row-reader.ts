@@ -1,38 +1,29 @@
-import { inflateRawSync } from 'node:zlib'
-import type { Column } from '../../columns/column.js'
 import type { Row } from '../engine.js'
 import type { FilePosition } from '../../query/question.js'
 import type { HistoryFilter } from './history-of.js'
-import { DamagedCopyError, blockBytes, requireSum, rowEnd } from './layout.js'
+import { DamagedCopyError, requireSum, rowEnd } from './layout.js'
 import { endOfCell, lookUpText, valueOfCell } from './look-up-value.js'
 import type { Pace } from './pace.js'
+import type { PageRows } from './page-rows.js'
 import type { CopyOfFile, RowConditions } from './plan.js'
 import type { RowCopy } from './row-copy.js'
 import { inAll, rowsFrom, rowsWith } from './row-set.js'
 import type { Found, Wanted } from './row-set.js'
-import { Splicer } from './splice.js'
+import type { Cells, Splicer } from './splice.js'
 
 /** Blocks that lie side by side are read at once, up to so many bytes. */
 const readBytesMax = 65_536
-/** A block is mostly a little longer than `blockBytes`: what it is inflated to at a time. */
-const chunkSize = 2 * blockBytes
 /** Where rows are left out again, so many are looked at together. */
 const sparseBatch = 4096
 
-/** Blocks as texts, and the number of the first of them. */
-interface Blocks {
-  readonly first: number
-  readonly texts: readonly Buffer[]
-}
-
 /** Reads the rows of one file that meet the conditions, in order. */
 export class RowReader {
-  readonly #file: CopyOfFile
+  readonly file: CopyOfFile
   readonly #copy: RowCopy
   readonly #wanted: readonly Wanted[]
   readonly #history: HistoryFilter | null
   readonly #pace: Pace
-  #splicer: Splicer | null = null
+  #cells: Cells | null = null
 
   /** Null if the copy can't decide every condition. */
   static of(
@@ -53,7 +44,7 @@ export class RowReader {
     history: HistoryFilter | null,
     pace: Pace,
   ) {
-    this.#file = file
+    this.file = file
     this.#copy = copy
     this.#wanted = wanted
     this.#history = history
@@ -78,25 +69,50 @@ export class RowReader {
     }
   }
 
-  /** The rows among these numbers that have the wanted values, as JSON objects of the columns. */
-  async rows(
-    numbers: readonly number[],
-    columns: readonly Column[],
-  ): Promise<readonly Row<FilePosition>[]> {
-    this.#splicer ??= new Splicer(this.#copy, columns)
-    const rows: Row<FilePosition>[] = []
+  /** Reads the blocks of rows into a page, those that lie side by side at once. */
+  async read(numbers: readonly number[], page: PageRows): Promise<void> {
+    const copy = this.#copy
     for (let at = 0; at < numbers.length;) {
-      const blocks = await this.#blocksFrom(numbers, at)
-      for (let number = numbers[at]; number !== undefined; number = numbers[++at]) {
-        const block = this.#copy.blockOf(number) - blocks.first
-        const text = blocks.texts[block]
-        if (!text) break
-        const found = this.#rowIn(text, this.#copy.firstRowOf(blocks.first + block), number)
-        if (!this.#wanted.every((wanted) => this.#has(wanted, text, found.from, found.to))) continue
-        const encoded = this.#splicer.splice(text, found.from, found.to)
-        rows.push({ encoded, position: { file: this.#file.index, row: number } })
+      const first = copy.blockOf(numbers[at] ?? 0)
+      const start = copy.placeOf(first)
+      const parts: (readonly number[])[] = []
+      let next = first
+      do {
+        next += 1
+        const from = at
+        at = placeOf(numbers, copy.firstRowOf(next), at)
+        parts.push(numbers.slice(from, at))
+      } while (
+        at < numbers.length &&
+        copy.blockOf(numbers[at] ?? 0) === next &&
+        copy.placeOf(next + 1) - start <= readBytesMax
+      )
+      const bytes = await copy.read(page.room(copy.placeOf(next) - start), start, this.#pace)
+      for (const [index, part] of parts.entries()) {
+        const [from, to] = [copy.placeOf(first + index), copy.placeOf(first + index + 1)]
+        requireSum(bytes.subarray(from - start, to - start))
+        page.add({ reader: this, block: first + index, numbers: part }, to - from)
       }
+      page.flushIfFull()
       await this.#pace.turn()
+    }
+  }
+
+  /** The rows of a block that have the wanted values, as the splicer makes them. */
+  rowsIn(
+    text: Buffer,
+    block: number,
+    numbers: readonly number[],
+    splicer: Splicer,
+  ): readonly Row<FilePosition>[] {
+    this.#cells ??= splicer.cellsIn(this.#copy)
+    const firstRow = this.#copy.firstRowOf(block)
+    const rows: Row<FilePosition>[] = []
+    for (const number of numbers) {
+      const { from, to } = this.#rowIn(text, firstRow, number)
+      if (!this.#wanted.every((wanted) => this.#has(wanted, text, from, to))) continue
+      const encoded = splicer.splice(this.#cells, text, from, to)
+      rows.push({ encoded, position: { file: this.file.index, row: number } })
     }
     return rows
   }
@@ -124,29 +140,6 @@ export class RowReader {
     return this.#wanted.length > 1 || (this.#history !== null && this.#history.verdict === null)
   }
 
-  /** Reads the block of a number, and those of the next numbers that lie right behind it. */
-  async #blocksFrom(numbers: readonly number[], at: number): Promise<Blocks> {
-    const copy = this.#copy
-    const first = copy.blockOf(numbers[at] ?? 0)
-    const start = copy.placeOf(first)
-    let end = first + 1
-    for (let next = at + 1; next < numbers.length; next += 1) {
-      const block = copy.blockOf(numbers[next] ?? 0)
-      const isFar = copy.placeOf(block + 1) - start > readBytesMax
-      if (block > end || (block === end && isFar)) break
-      end = Math.max(end, block + 1)
-    }
-    const room = this.#pace.room(copy.placeOf(end) - start)
-    const bytes = await copy.read(room, start, this.#pace)
-    const texts: Buffer[] = []
-    for (let block = first; block < end; block += 1) {
-      const summed = bytes.subarray(copy.placeOf(block) - start, copy.placeOf(block + 1) - start)
-      requireSum(summed)
-      texts.push(inflateRawSync(summed.subarray(4), { chunkSize }))
-    }
-    return { first, texts }
-  }
-
   /** @throws DamagedCopyError if the row is not where it should be */
   #rowIn(text: Buffer, firstRow: number, number: number): { from: number; to: number } {
     let from = 0
@@ -166,6 +159,13 @@ export class RowReader {
     const value = valueOfCell(column, text.toString('utf8', start, endOfCell(text, start, to)))
     return value !== null && texts.has(lookUpText(value))
   }
+}
+
+/** The place of the first number that is not below `end`, from one place on. */
+function placeOf(numbers: readonly number[], end: number, from: number): number {
+  let place = from
+  while ((numbers[place] ?? end) < end) place += 1
+  return place
 }
 
 function endOfRow(text: Buffer, from: number): number {

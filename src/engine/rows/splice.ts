@@ -2,43 +2,56 @@ import type { Column } from '../../columns/column.js'
 import { cellEnd } from './layout.js'
 import type { RowCopy } from './row-copy.js'
 
-const chunkBytes = 65_536
+/** A page of a few rows takes little memory, a long one few allocations. */
+const [chunkBytesMin, chunkBytesMax] = [2048, 65_536]
 const shortMax = 64
 const nothing = Buffer.from('null')
 
-/** Makes the JSON objects of one page from rows of a copy; copies texts, and reads none. */
+/** Where the cells of an answer are in the rows of one copy. */
+export interface Cells {
+  /** In the order of the answer. */
+  readonly places: readonly number[]
+  /** How many cells of a row have to be found. */
+  readonly needed: number
+}
+
+/** Makes the JSON objects of one page from rows of copies; copies texts, and reads none. */
 export class Splicer {
+  readonly #columns: readonly Column[]
   /** `{"inn":` or `,"year":`, in the order of the answer. */
   readonly #keys: readonly Buffer[]
-  readonly #cells: readonly number[]
-  readonly #starts: Int32Array
   readonly #bytesBeside: number
+  #starts = new Int32Array(0)
   #chunk = Buffer.alloc(0)
   #used = 0
 
-  constructor(copy: RowCopy, columns: readonly Column[]) {
+  constructor(columns: readonly Column[]) {
+    this.#columns = columns
     this.#keys = columns.map(({ name }, index) =>
       Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`),
     )
-    this.#cells = columns.map(({ source }) => {
-      const cell = copy.cellOf(source)
-      if (cell === undefined) throw new RangeError('the row copy lacks a column')
-      return cell
-    })
-    this.#starts = new Int32Array(Math.max(...this.#cells) + 2)
     const keyBytes = this.#keys.reduce((sum, { length }) => sum + length, 0)
     this.#bytesBeside = keyBytes + this.#keys.length * nothing.length + 1
   }
 
+  cellsIn(copy: RowCopy): Cells {
+    const places = this.#columns.map(({ source }) => {
+      const cell = copy.cellOf(source)
+      if (cell === undefined) throw new RangeError('the row copy lacks a column')
+      return cell
+    })
+    return { places, needed: Math.max(...places) + 1 }
+  }
+
   /** The object of the row that is in `text` from `from` up to but not including `to`. */
-  splice(text: Buffer, from: number, to: number): Buffer {
-    this.#findCells(text, from, to)
+  splice({ places, needed }: Cells, text: Buffer, from: number, to: number): Buffer {
+    this.#findCells(needed, text, from, to)
     // A column is answered once at most, so no cell is copied twice.
     this.#makeRoom(to - from + this.#bytesBeside)
     const start = this.#used
     for (let index = 0; index < this.#keys.length; index += 1) {
       const key = this.#keys[index] ?? nothing
-      const cell = this.#cells[index] ?? 0
+      const cell = places[index] ?? 0
       const cellStart = this.#starts[cell] ?? 0
       const cellStop = (this.#starts[cell + 1] ?? 0) - 1
       this.#copy(key, 0, key.length)
@@ -51,21 +64,23 @@ export class Splicer {
   }
 
   /** Each cell begins after the end of the one before; the last one needed ends before the next. */
-  #findCells(text: Buffer, from: number, to: number): void {
+  #findCells(needed: number, text: Buffer, from: number, to: number): void {
+    if (this.#starts.length <= needed) this.#starts = new Int32Array(needed + 1)
     const starts = this.#starts
     let cell = 1
     starts[0] = from
-    for (let at = from; at < to && cell < starts.length; at += 1) {
+    for (let at = from; at < to && cell <= needed; at += 1) {
       if (text[at] !== cellEnd) continue
       starts[cell] = at + 1
       cell += 1
     }
-    if (cell < starts.length) starts[cell] = to + 1
+    if (cell <= needed) starts[cell] = to + 1
   }
 
   #makeRoom(bytes: number): void {
     if (this.#chunk.length - this.#used >= bytes) return
-    this.#chunk = Buffer.allocUnsafe(Math.max(chunkBytes, bytes))
+    const next = Math.min(chunkBytesMax, Math.max(chunkBytesMin, 2 * this.#chunk.length))
+    this.#chunk = Buffer.allocUnsafeSlow(Math.max(next, bytes))
     this.#used = 0
   }
 

@@ -1,20 +1,16 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
-import { promisify } from 'node:util'
-import { crc32, deflateRaw, inflateRaw } from 'node:zlib'
+import { crc32 } from 'node:zlib'
 import type { Column } from '../../columns/column.js'
 import { hashBytes } from './hash.js'
 import { HistoryCodes } from './history-codes.js'
+import { deflateBlock, inflateBlocks } from './blocks.js'
 import { blockBytesMax, cellEnd, ending, requireSum, rowEnd } from './layout.js'
 import type { Footer } from './layout.js'
 import { endOfCell, isText, lookUpText, valueOfCell } from './look-up-value.js'
 import { HashedRows } from './sorted-hashes.js'
 
-const deflate = promisify(deflateRaw)
-const inflate = promisify(inflateRaw)
-/** Higher levels take twice the time for three percent. */
-const level = 1
 const writtenAtOnce = 1 << 20
 /** Blocks that are read back at once. */
 const readAtOnce = 512
@@ -73,12 +69,12 @@ export class RowCopyWriter {
    */
   async add(texts: readonly Buffer[]): Promise<void> {
     const blocks = texts.flatMap((text) => this.#blocksOf(text))
-    const packed = await Promise.all(blocks.map(({ text }) => deflate(text, { level })))
+    const packed = await Promise.all(blocks.map(({ text }) => deflateBlock(text)))
     for (const [index, bytes] of packed.entries()) {
       const block = blocks[index]
       if (!block) continue
       this.#blocks.push({ row: block.row, offset: this.#offset, sum: crc32(block.text) })
-      await this.#write(withSum(bytes))
+      await this.#write(bytes)
     }
   }
 
@@ -204,7 +200,6 @@ export class RowCopyWriter {
     }
   }
 
-  /** Many blocks at a time: each alone would wait for a thread twice. */
   async #readBack(blocksEnd: number): Promise<void> {
     const blocks = this.#blocks.map((block, index) => {
       return { ...block, end: this.#blocks[index + 1]?.offset ?? blocksEnd }
@@ -214,20 +209,15 @@ export class RowCopyWriter {
       const run = blocks.slice(first, first + readAtOnce)
       const bytes = Buffer.allocUnsafe((run.at(-1)?.end ?? start) - start)
       await this.#file.read(bytes, 0, bytes.length, start)
-      const texts = await Promise.all(
-        run.map(({ offset, end }) => blockText(bytes.subarray(offset - start, end - start))),
-      )
+      for (const { offset, end } of run) requireSum(bytes.subarray(offset - start, end - start))
+      const sizes = run.map(({ offset, end }) => end - offset)
+      const texts = inflateBlocks(bytes, sizes)
       if (texts.some((text, index) => crc32(text) !== run[index]?.sum)) {
         throw new WrongRowsError('rows are not stored as they came')
       }
       first += run.length
     }
   }
-}
-
-function blockText(bytes: Buffer): Promise<Buffer> {
-  requireSum(bytes)
-  return inflate(bytes.subarray(4))
 }
 
 function hashNoter(column: Column, hashes: HashedRows): NotedColumn['note'] {
@@ -246,13 +236,6 @@ function hashNoter(column: Column, hashes: HashedRows): NotedColumn['note'] {
     }
     hashes.add(hash, row)
   }
-}
-
-function withSum(bytes: Buffer): Buffer {
-  const whole = Buffer.allocUnsafe(bytes.length + 4)
-  whole.writeUInt32LE(crc32(bytes), 0)
-  bytes.copy(whole, 4)
-  return whole
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: Float64Array | Uint32Array): Buffer {

@@ -1,13 +1,16 @@
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
+import { Cache } from '../../../src/cache.js'
 import { machineClock } from '../../../src/clock.js'
 import { plainColumn } from '../../../src/columns/column.js'
 import { blockBytesMax } from '../../../src/engine/rows/layout.js'
 import { Pace } from '../../../src/engine/rows/pace.js'
+import { PageRows } from '../../../src/engine/rows/page-rows.js'
 import { RowCopy } from '../../../src/engine/rows/row-copy.js'
 import { RowReader } from '../../../src/engine/rows/row-reader.js'
 import { wantedOf } from '../../../src/engine/rows/row-set.js'
+import { Splicer } from '../../../src/engine/rows/splice.js'
 import { RowCopyWriter, WrongRowsError } from '../../../src/engine/rows/write-row-copy.js'
 
 const columns = [
@@ -37,17 +40,17 @@ async function write(t: Test, rows: number, texts: readonly Buffer[]): Promise<s
 }
 
 async function readAll(path: string, value: string): Promise<readonly string[]> {
-  const copy = await RowCopy.open(path, 'a')
+  const copy = await RowCopy.open(path, 'a', new Cache(1))
   try {
     const file = { index: 0, rows: copy.rows, copy: { path, guard: null, hash: null, name: 'a' } }
     const reader = RowReader.of(file, copy, { wanted: [wantedOf(id, [value])], history: [] }, pace)
-    const found: string[] = []
-    for await (const numbers of reader?.numbers(0, () => 3) ?? []) {
-      for (const { encoded } of (await reader?.rows(numbers, columns)) ?? []) {
-        found.push(String(encoded))
-      }
+    const refuse = (_: RowReader, cause: unknown) => {
+      throw cause
     }
-    return found
+    const page = new PageRows({ limit: 100, splicer: new Splicer(columns), refuse })
+    for await (const numbers of reader?.numbers(0, () => 3) ?? []) await reader?.read(numbers, page)
+    page.flush()
+    return page.rows.map(({ encoded }) => String(encoded))
   } finally {
     await copy.close()
   }
@@ -68,7 +71,7 @@ await t.test('rows out of order, repeated or missing are refused', async (t) => 
 await t.test('a long row has a block of its own, and short ones share blocks', async (t) => {
   const long = 'x'.repeat(2 * blockBytesMax)
   const path = await write(t, 6, [textOf(0, ['a', 'b', long, 'a', 'c', 'a'])])
-  const copy = await RowCopy.open(path, 'a')
+  const copy = await RowCopy.open(path, 'a', new Cache(1))
   t.same(
     [0, 1, 2, 3, 4, 5].map((row) => copy.blockOf(row)),
     [0, 0, 1, 2, 2, 2],
@@ -91,5 +94,5 @@ await t.test('a value of many rows is found over many pages, in order', async (t
 
 await t.test('a copy of another identity is not opened', async (t) => {
   const path = await write(t, 1, [textOf(0, ['a'])])
-  await t.rejects(RowCopy.open(path, 'b'), { name: 'DamagedCopyError' })
+  await t.rejects(RowCopy.open(path, 'b', new Cache(1)), { name: 'DamagedCopyError' })
 })

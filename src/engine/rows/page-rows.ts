@@ -1,0 +1,92 @@
+import type { FilePosition } from '../../query/question.js'
+import type { Row } from '../engine.js'
+import { inflateBlocks } from './blocks.js'
+import type { RowReader } from './row-reader.js'
+import type { Splicer } from './splice.js'
+
+/** Rows of one block of a copy. */
+interface Part {
+  readonly reader: RowReader
+  readonly block: number
+  /** Ascending, at least one. */
+  readonly numbers: readonly number[]
+}
+
+interface PageRowsOptions {
+  readonly limit: number
+  readonly splicer: Splicer
+  /** Takes what went wrong with a copy whose blocks had the right sums. */
+  readonly refuse: (reader: RowReader, cause: unknown) => never
+}
+
+/** So many bytes of blocks are inflated at once, unless one read brings more. */
+const waitingBytesMax = 65_536
+const roomBytesMin = 16_384
+
+/** The rows of one page. Their blocks wait, and are inflated together, whichever copy they are of. */
+export class PageRows {
+  /** In order; without those that wait. */
+  readonly rows: Row<FilePosition>[] = []
+  readonly #options: PageRowsOptions
+  #waiting: Part[] = []
+  #sizes: number[] = []
+  #numbers = 0
+  #room = Buffer.allocUnsafeSlow(roomBytesMin)
+  #used = 0
+
+  constructor(options: PageRowsOptions) {
+    this.#options = options
+  }
+
+  /** How many rows the page has room for, if all that wait are of it. */
+  get missing(): number {
+    return this.#options.limit - this.rows.length - this.#numbers
+  }
+
+  /** Memory to read blocks into, which `add` then takes. */
+  room(bytes: number): Buffer {
+    if (this.#room.length - this.#used < bytes) {
+      const larger = Buffer.allocUnsafeSlow(2 * (this.#used + bytes))
+      this.#room.copy(larger, 0, 0, this.#used)
+      this.#room = larger
+    }
+    return this.#room.subarray(this.#used, this.#used + bytes)
+  }
+
+  /** Adds the next block of the room, as it is stored, and the rows of it that are wanted. */
+  add(part: Part, size: number): void {
+    this.#waiting.push(part)
+    this.#sizes.push(size)
+    this.#numbers += part.numbers.length
+    this.#used += size
+  }
+
+  /** Makes the rows that wait, if many do. */
+  flushIfFull(): void {
+    if (this.#used >= waitingBytesMax) this.flush()
+  }
+
+  /** Makes the rows that wait; another value with the same hash is none of the page. */
+  flush(): void {
+    const { splicer, refuse } = this.#options
+    const [first] = this.#waiting
+    if (!first) return
+    let { reader } = first
+    try {
+      const texts = inflateBlocks(this.#room, this.#sizes)
+      for (const [index, text] of texts.entries()) {
+        const part = this.#waiting[index] ?? first
+        ;({ reader } = part)
+        for (const row of reader.rowsIn(text, part.block, part.numbers, splicer)) {
+          this.rows.push(row)
+        }
+      }
+    } catch (cause) {
+      refuse(reader, cause)
+    }
+    this.#waiting = []
+    this.#sizes = []
+    this.#numbers = 0
+    this.#used = 0
+  }
+}
