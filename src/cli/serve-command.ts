@@ -8,6 +8,7 @@ import { badRequest } from '../errors.js'
 import { baseUrl } from '../service/first-questions.js'
 import { addCommand, readSettings } from './command.js'
 import type { Flags, SettingName } from './command.js'
+import { LogOutput } from './log-output.js'
 import type { CliParts, Output, ServingApp } from './parts.js'
 import { count } from './print.js'
 import { stateFailure } from './state-failure.js'
@@ -35,7 +36,8 @@ export function addServe(program: Command, parts: CliParts): void {
 async function serve(parts: CliParts, flags: Flags): Promise<void> {
   const config = readSettings(everySetting, flags, parts.environment)
   const socket = passedSocket(parts.environment, parts.pid)
-  const logger = pino({ level: config.logLevel }, { write: (line) => parts.stdout.write(line) })
+  const log = new LogOutput(parts.stdout)
+  const logger = pino({ level: config.logLevel }, log)
   const reader = !flags.json && hasReader(parts) ? parts.stderr : null
   const app = await startApp(config, parts, logger, reader)
   const drainMs = config.drainSeconds * 1000
@@ -59,6 +61,7 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
       if (!error) await app.drain(drainMs)
       await app.close()
       logger.info('stopped')
+      log.flushSync()
     },
     drainMs,
     reload: async () => {

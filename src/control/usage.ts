@@ -118,9 +118,16 @@ export async function readUsage(
   }
 }
 
+/** The month of the last call: each request asks for its own several times. */
+let month = { period: '', startMs: 0, endMs: 0 }
+
 /** The month of an instant (ms since the epoch), UTC, as `YYYY-MM`. Later months sort later. */
 export function periodOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 'YYYY-MM'.length)
+  if (ms < month.startMs || ms >= month.endMs) {
+    const period = new Date(ms).toISOString().slice(0, 'YYYY-MM'.length)
+    month = { period, startMs: Date.parse(period), endMs: periodEnd(period) }
+  }
+  return month.period
 }
 
 /** The first instant of the month after `period`, UTC, in ms since the epoch. */
