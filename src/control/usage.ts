@@ -56,7 +56,7 @@ export function chargeAll(
   })
 }
 
-/** The usage that the charges of one transaction read and change, each of it once where possible. */
+/** The usage that the charges of one transaction read and change, where possible once. */
 class Counters {
   readonly #tx: ControlStore
   /** By subscription, with the charges so far, and the month that was asked for. */
@@ -118,16 +118,11 @@ export async function readUsage(
   }
 }
 
-/** The month of the last call: each request asks for its own several times. */
-let month = { period: '', startMs: 0, endMs: 0 }
-
 /** The month of an instant (ms since the epoch), UTC, as `YYYY-MM`. Later months sort later. */
 export function periodOf(ms: number): string {
-  if (ms < month.startMs || ms >= month.endMs) {
-    const period = new Date(ms).toISOString().slice(0, 'YYYY-MM'.length)
-    month = { period, startMs: Date.parse(period), endMs: periodEnd(period) }
-  }
-  return month.period
+  const date = new Date(ms)
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1]
+  return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}`
 }
 
 /** The first instant of the month after `period`, UTC, in ms since the epoch. */

@@ -20,6 +20,7 @@ const options = {
 /** An empty last part of raw deflate. */
 const end = Buffer.from([3, 0])
 
+/** A text as a block. */
 export async function deflateBlock(text: Buffer): Promise<Buffer> {
   const packed = await deflate(text, options)
   const block = Buffer.allocUnsafe(headBytes + packed.length)
@@ -30,7 +31,7 @@ export async function deflateBlock(text: Buffer): Promise<Buffer> {
 }
 
 /**
- * The texts of blocks with the right sums that lie one after the other in `bytes`, which are used up.
+ * The texts of blocks that lie one after the other and have the right sums. `bytes` is used up.
  * @throws DamagedCopyError; zlib's error
  */
 export function inflateBlocks(bytes: Buffer, sizes: readonly number[]): readonly Buffer[] {

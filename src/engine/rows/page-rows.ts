@@ -1,12 +1,24 @@
 import type { FilePosition } from '../../query/question.js'
 import type { Row } from '../engine.js'
 import { inflateBlocks } from './blocks.js'
-import type { RowReader } from './row-reader.js'
+import type { CopyOfFile } from './plan.js'
 import type { Splicer } from './splice.js'
+
+/** Makes rows of a copy's blocks. */
+interface BlockReader {
+  readonly file: CopyOfFile
+  /** The rows of a block that have the wanted values, as the splicer makes them. */
+  readonly rowsIn: (
+    text: Buffer,
+    block: number,
+    numbers: readonly number[],
+    splicer: Splicer,
+  ) => readonly Row<FilePosition>[]
+}
 
 /** Rows of one block of a copy. */
 interface Part {
-  readonly reader: RowReader
+  readonly reader: BlockReader
   readonly block: number
   /** Ascending, at least one. */
   readonly numbers: readonly number[]
@@ -16,14 +28,14 @@ interface PageRowsOptions {
   readonly limit: number
   readonly splicer: Splicer
   /** Takes what went wrong with a copy whose blocks had the right sums. */
-  readonly refuse: (reader: RowReader, cause: unknown) => never
+  readonly refuse: (file: CopyOfFile, cause: unknown) => never
 }
 
 /** So many bytes of blocks are inflated at once, unless one read brings more. */
 const waitingBytesMax = 65_536
 const roomBytesMin = 16_384
 
-/** The rows of one page. Their blocks wait, and are inflated together, whichever copy they are of. */
+/** The rows of a page. Their blocks wait, and are inflated together, whichever copy they are of. */
 export class PageRows {
   /** In order; without those that wait. */
   readonly rows: Row<FilePosition>[] = []
@@ -82,7 +94,7 @@ export class PageRows {
         }
       }
     } catch (cause) {
-      refuse(reader, cause)
+      refuse(reader.file, cause)
     }
     this.#waiting = []
     this.#sizes = []

@@ -81,7 +81,7 @@ export class RowCopies {
     const page = new PageRows({
       limit,
       splicer: new Splicer(columns),
-      refuse: (reader, cause) => this.#refuse(reader.file, cause),
+      refuse: (file, cause) => this.#refuse(file, cause),
     })
     const { rows } = page
     for (const file of plan.files) {

@@ -98,7 +98,7 @@ export class RowReader {
     }
   }
 
-  /** The rows of a block that have the wanted values, as the splicer makes them. */
+  /** See `BlockReader`. */
   rowsIn(
     text: Buffer,
     block: number,

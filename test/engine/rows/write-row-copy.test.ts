@@ -44,7 +44,7 @@ async function readAll(path: string, value: string): Promise<readonly string[]> 
   try {
     const file = { index: 0, rows: copy.rows, copy: { path, guard: null, hash: null, name: 'a' } }
     const reader = RowReader.of(file, copy, { wanted: [wantedOf(id, [value])], history: [] }, pace)
-    const refuse = (_: RowReader, cause: unknown) => {
+    const refuse = (_: unknown, cause: unknown) => {
       throw cause
     }
     const page = new PageRows({ limit: 100, splicer: new Splicer(columns), refuse })
