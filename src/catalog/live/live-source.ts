@@ -7,22 +7,7 @@ import { LiveTable } from './live-table.js'
 import type { DatasetDefinition, LiveDatasetOptions } from './update.js'
 
 /** A dataset that the live catalog follows: of files, or a table. */
-export type LiveSource = Pick<
-  LiveDataset,
-  | 'dataset'
-  | 'storage'
-  | 'sourceFolders'
-  | 'damage'
-  | 'stored'
-  | 'drop'
-  | 'restore'
-  | 'update'
-  | 'notPacked'
-  | 'lose'
-  | 'withdraw'
-  | 'expire'
-  | 'discard'
-> & {
+export type LiveSource = Omit<LiveDataset, 'attempts' | 'forms'> & {
   /** Null of a table, which has none. */
   readonly forms: LiveForms | null
 }
