@@ -44,7 +44,7 @@ const layers = [
 const weights: Readonly<Record<string, number>> = {
   access: 818,
   app: 2561,
-  catalog: 2164,
+  catalog: 2162,
   cli: 7462,
   columns: 1500,
   control: 7127,

@@ -159,7 +159,6 @@ export function sourceNames(entry: DatasetEntry, shown: readonly string[]): read
 /** A superseded version with the hidden columns and the demo subset of today's registry. */
 export function earlierVersion(
   version: Version,
-  name: string,
   registry: Registry,
   entry: DatasetEntry,
 ): EarlierVersion {
@@ -177,7 +176,8 @@ export function earlierVersion(
     if (!column) problems.push({ path, message: `there was no column ${quoted(name)}` })
     return column
   }
-  const scalarAt = (path: Problem['path']) => registry.scalarAt(['datasets', name, ...path])
+  const place = ['datasets', version.dataset]
+  const scalarAt = (path: Problem['path']) => registry.scalarAt([...place, ...path])
   const demo = demoSubset(entry, find, scalarAt, problems)
   return Object.freeze({
     version: Object.freeze({
@@ -197,10 +197,10 @@ export function narrowedDataset(
   { registry, entry }: { readonly registry: Registry; readonly entry: DatasetEntry },
   reason: string,
 ): Dataset {
-  const { name, version } = dataset
+  const { version } = dataset
   const hasDemo = entry.demo !== undefined
   if (!version) return Object.freeze({ ...dataset, hasDemo, reason })
-  const narrowed = earlierVersion(version, name, registry, entry)
+  const narrowed = earlierVersion(version, registry, entry)
   const hidden = (columns: readonly Column[]) => columns.filter((column) => column.hidden)
   const nowHidden = hidden(narrowed.version.columns)
   const hidesMore = nowHidden.length > hidden(version.columns).length

@@ -271,9 +271,7 @@ export class LiveDataset {
 
   #withEarlier(dataset: Dataset): Dataset {
     const { registry, entry } = this.#definition
-    const earlier = this.#earlier.versions.map((version) =>
-      earlierVersion(version, this.#name, registry, entry),
-    )
+    const earlier = this.#earlier.versions.map((each) => earlierVersion(each, registry, entry))
     const warnings = this.#review.warningsOf(dataset.version).map(({ message }) => message)
     return Object.freeze({ ...dataset, earlier, warnings })
   }
