@@ -118,13 +118,8 @@ function boundsTest(
 /** Binary search: a list may be long, and the files many. */
 function anyWithin(ascending: readonly Value[]): (bounds: Bounds) => boolean {
   return ({ min, max }) => {
-    let [low, high] = [0, ascending.length]
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (compareValues(ascending[middle] ?? min, min) < 0) low = middle + 1
-      else high = middle
-    }
-    const smallest = ascending[low]
+    const isReached = (index: number) => compareValues(ascending[index] ?? min, min) >= 0
+    const smallest = ascending[firstIndex(0, ascending.length, isReached)]
     return smallest !== undefined && compareValues(smallest, max) <= 0
   }
 }

@@ -70,28 +70,26 @@ export async function findSourceFiles(
   for (const [index, file] of found.entries()) {
     const read = () => readUndoubted(file, doubted, hash)
     const { objects } = options
-    const readObject = objects && isObjectUrl(file.name) ? fetched(objects, file, read) : null
-    files.push(known[index] ?? (await (readObject ?? read)()))
+    const isFetched = objects && isObjectUrl(file.name)
+    files.push(known[index] ?? (await (isFetched ? readFetched(objects, file, read) : read())))
   }
   return files
 }
 
 /** Reads the file of an object; a damaged one is fetched again. */
-function fetched(
+async function readFetched(
   objects: ObjectSource,
   file: FoundFile,
   read: () => Promise<SourceFile>,
-): () => Promise<SourceFile> {
-  return async () => {
-    try {
-      return await read()
-    } catch (cause) {
-      if (!(cause instanceof FileError)) throw cause
-      const isDamaged = cause instanceof DamageError
-      if (isDamaged) await objects.discard(file)
-      const reason = isDamaged ? 'was damaged on this disk and is fetched again' : cause.reason
-      throw new FileError(file.name, reason, cause)
-    }
+): Promise<SourceFile> {
+  try {
+    return await read()
+  } catch (cause) {
+    if (!(cause instanceof FileError)) throw cause
+    const isDamaged = cause instanceof DamageError
+    if (isDamaged) await objects.discard(file)
+    const reason = isDamaged ? 'was damaged on this disk and is fetched again' : cause.reason
+    throw new FileError(file.name, reason, cause)
   }
 }
 
