@@ -1,7 +1,7 @@
 import { parseOperand } from '../columns/call-text.js'
 import { aggregateNames, findAggregate, meantFunction } from '../columns/functions.js'
 import { didYouMean } from '../text.js'
-import { problemAt, recordOf } from './shape.js'
+import { isRecord, problemAt, recordOf } from './shape.js'
 import type { ShapeProblem } from './shape.js'
 
 const measureName = /^[a-z][a-z0-9_]{0,63}$/
@@ -22,7 +22,7 @@ export function measureProblems(
     if (findAggregate(name)) {
       return [problemAt(place, 'the name is that of a function; choose another.')]
     }
-    if (typeof measure !== 'object' || measure === null || Array.isArray(measure)) return []
+    if (!isRecord(measure)) return []
     return functionProblems(functionEntries(measure), place)
   })
 }

@@ -1,50 +1,44 @@
 import Type from 'typebox'
 import type { Static } from 'typebox'
 import { didYouMean, quoted } from '../text.js'
-import { problemAt, recordOf } from './shape.js'
+import { objectOf, problemAt, recordOf } from './shape.js'
 import type { ShapeProblem } from './shape.js'
 
 const promptsMax = 50
 const argumentsMax = 20
 const textLettersMax = 20_000
 
-const strict = { additionalProperties: false }
 const line = Type.String({ minLength: 1, description: 'a text' })
 const name = Type.String({
   pattern: '^[a-z][a-z0-9_]{0,63}$',
   description: '1 to 64 of a-z, 0-9 and "_", a letter first',
 })
 
-const ArgumentSchema = Type.Object(
-  {
-    name,
-    description: line,
-    required: Type.Optional(Type.Boolean({ description: 'true or false' })),
-    pattern: Type.Optional(line),
-  },
-  { ...strict, description: 'an object {name, description, required, pattern}' },
-)
+const ArgumentSchema = objectOf('an object {name, description, required, pattern}', {
+  name,
+  description: line,
+  required: Type.Optional(Type.Boolean({ description: 'true or false' })),
+  pattern: Type.Optional(line),
+})
 
-const PromptSchema = Type.Object(
-  {
-    name,
-    title: line,
-    description: line,
-    datasets: Type.Array(line, { description: 'a list of dataset names' }),
-    arguments: Type.Optional(
-      Type.Array(ArgumentSchema, {
-        maxItems: argumentsMax,
-        description: `a list of at most ${argumentsMax} arguments`,
-      }),
-    ),
-    text: Type.String({
-      minLength: 1,
-      maxLength: textLettersMax,
-      description: `a text of at most ${textLettersMax} characters`,
+const promptShape = 'an object {name, title, description, datasets, arguments, text}'
+const PromptSchema = objectOf(promptShape, {
+  name,
+  title: line,
+  description: line,
+  datasets: Type.Array(line, { description: 'a list of dataset names' }),
+  arguments: Type.Optional(
+    Type.Array(ArgumentSchema, {
+      maxItems: argumentsMax,
+      description: `a list of at most ${argumentsMax} arguments`,
     }),
-  },
-  { ...strict, description: 'an object {name, title, description, datasets, arguments, text}' },
-)
+  ),
+  text: Type.String({
+    minLength: 1,
+    maxLength: textLettersMax,
+    description: `a text of at most ${textLettersMax} characters`,
+  }),
+})
 
 /** The texts that the owner offers to agents over MCP: `prompts:` in registry.yaml. */
 export const PromptsSchema = Type.Array(PromptSchema, {

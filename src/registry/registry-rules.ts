@@ -1,5 +1,5 @@
 import { measureProblems } from './measure-rules.js'
-import { problemAt, recordOf } from './shape.js'
+import { isRecord, problemAt, recordOf } from './shape.js'
 import type { ShapeProblem } from './shape.js'
 
 const datasetName = /^[a-z0-9_]{1,64}$/
@@ -44,10 +44,6 @@ function datasetNameProblems(name: string, path: readonly string[]): readonly Sh
   return [problemAt(path, 'a dataset name must be 1 to 64 characters of a-z, 0-9 and "_".')]
 }
 
-function isRecord(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** A dataset is made of files, or it is a table of a cluster. */
 function sourceProblems(
   entry: Readonly<Record<string, unknown>>,
@@ -55,12 +51,14 @@ function sourceProblems(
 ): readonly ShapeProblem[] {
   const { files, engine, table, key, lookups, pack, columns } = entry
   const missing = (key: string, message: string) => [problemAt(path, message, key)]
+  const ofFiles = (place: readonly string[], why: string) =>
+    problemAt([...path, ...place], `is for files; ${why}`)
   if (engine === undefined && table === undefined) {
     return files === undefined ? missing('files', 'is missing.') : []
   }
   if (engine === undefined) return missing('engine', 'is missing: add "engine: {trino: URL}".')
   if (table === undefined) return missing('table', 'is missing: add "table: catalog.schema.table".')
-  if (files !== undefined) return [problemAt([...path, 'files'], 'is for files; there is a table.')]
+  if (files !== undefined) return [ofFiles(['files'], 'there is a table.')]
   const searched = Object.entries(recordOf(columns)).filter(
     ([, column]) => recordOf(column)['search'] === true,
   )
@@ -68,15 +66,9 @@ function sourceProblems(
     ...(key === undefined
       ? missing('key', 'is missing: list the columns that are unique together; they order rows.')
       : []),
-    ...(pack === 'auto'
-      ? [problemAt([...path, 'pack'], 'is for files; a table is not packed.')]
-      : []),
-    ...(lookups === undefined
-      ? []
-      : [problemAt([...path, 'lookups'], 'is for files; a table finds rows itself.')]),
-    ...searched.map(([column]) =>
-      problemAt([...path, 'columns', column, 'search'], 'is for files; remove it.'),
-    ),
+    ...(pack === 'auto' ? [ofFiles(['pack'], 'a table is not packed.')] : []),
+    ...(lookups === undefined ? [] : [ofFiles(['lookups'], 'a table finds rows itself.')]),
+    ...searched.map(([column]) => ofFiles(['columns', column, 'search'], 'remove it.')),
   ]
 }
 

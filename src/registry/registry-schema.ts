@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { prefixLengthMax } from '../columns/codes.js'
 import { parseDate } from '../columns/values.js'
 import { PromptsSchema } from './prompt-schema.js'
+import { objectOf } from './shape.js'
 import { ShopSchema } from './shop-schema.js'
 
 /** The shape of registry.yaml. A `description` completes "must be …" in error messages. */
@@ -66,10 +67,10 @@ const clusterUrl = Type.Refine(
   },
 )
 
-const LimitSchema = Type.Object(
-  { default: Type.Optional(pageRows), max: Type.Optional(pageRows) },
-  { ...strict, description: 'an object {default, max}' },
-)
+const LimitSchema = objectOf('an object {default, max}', {
+  default: Type.Optional(pageRows),
+  max: Type.Optional(pageRows),
+})
 
 const LevelsSchema = Type.Record(
   anyName,
@@ -77,28 +78,24 @@ const LevelsSchema = Type.Record(
   { minProperties: 1, description: 'a map of at least one level to its number of characters' },
 )
 
-const ColumnSchema = Type.Object(
-  {
-    name: Type.Optional(text),
-    description: Type.Optional(localText),
-    unit: Type.Optional(localText),
-    hidden: Type.Optional(flag),
-    json: Type.Optional(Type.Literal('string', { description: '"string"' })),
-    type: Type.Optional(
-      Type.Union(
-        statedTypes.map((name) => Type.Literal(name)),
-        { description: `one of ${statedTypes.join(', ')}` },
-      ),
+const columnShape =
+  'an object {name, description, unit, hidden, json, type, levels, labels, search}'
+const ColumnSchema = objectOf(columnShape, {
+  name: Type.Optional(text),
+  description: Type.Optional(localText),
+  unit: Type.Optional(localText),
+  hidden: Type.Optional(flag),
+  json: Type.Optional(Type.Literal('string', { description: '"string"' })),
+  type: Type.Optional(
+    Type.Union(
+      statedTypes.map((name) => Type.Literal(name)),
+      { description: `one of ${statedTypes.join(', ')}` },
     ),
-    levels: Type.Optional(LevelsSchema),
-    labels: Type.Optional(text),
-    search: Type.Optional(flag),
-  },
-  {
-    ...strict,
-    description: 'an object {name, description, unit, hidden, json, type, levels, labels, search}',
-  },
-)
+  ),
+  levels: Type.Optional(LevelsSchema),
+  labels: Type.Optional(text),
+  search: Type.Optional(flag),
+})
 
 const DemoSchema = Type.Record(
   anyName,
@@ -111,23 +108,18 @@ const DemoSchema = Type.Record(
   { minProperties: 1, description: 'a map of at least one column name to a list of values' },
 )
 
-const PlanSchema = Type.Object(
-  {
-    rows_per_month: count,
-    history: Type.Optional(
-      Type.Union([Type.Literal('all'), wholeNumber(1, historyYearsMax, '')], {
-        description: `"all" or a number of latest years, 1 to ${historyYearsMax}`,
-      }),
-    ),
-    price_rub: wholeNumber(0, Number.MAX_SAFE_INTEGER, 'whole roubles a month, 0 or more'),
-    rate_per_minute: Type.Optional(count),
-    aggregates: Type.Optional(flag),
-  },
-  {
-    ...strict,
-    description: 'an object {rows_per_month, history, price_rub, rate_per_minute, aggregates}',
-  },
-)
+const planShape = 'an object {rows_per_month, history, price_rub, rate_per_minute, aggregates}'
+const PlanSchema = objectOf(planShape, {
+  rows_per_month: count,
+  history: Type.Optional(
+    Type.Union([Type.Literal('all'), wholeNumber(1, historyYearsMax, '')], {
+      description: `"all" or a number of latest years, 1 to ${historyYearsMax}`,
+    }),
+  ),
+  price_rub: wholeNumber(0, Number.MAX_SAFE_INTEGER, 'whole roubles a month, 0 or more'),
+  rate_per_minute: Type.Optional(count),
+  aggregates: Type.Optional(flag),
+})
 
 const AggregatesSchema = Type.Union(
   [
@@ -150,89 +142,76 @@ const MeasureSchema = Type.Object(
   { description: 'an object with a function, {ratio: 2400/2110, unit, description}' },
 )
 
-export const DatasetEntrySchema = Type.Object(
-  {
-    title: localText,
-    description: Type.Optional(localText),
-    source: Type.Optional(localText),
-    as_of: Type.Optional(dateOfData),
-    files: Type.Optional(oneOrMany(text, 'a path, a glob or a list of them')),
-    follow_links: Type.Optional(flag),
-    engine: Type.Optional(
-      Type.Object({ trino: clusterUrl }, { ...strict, description: 'an object {trino}' }),
-    ),
-    table: Type.Optional(
-      Type.String({
-        pattern: '^[^."]+\\.[^."]+\\.[^."]+$',
-        description: 'catalog.schema.table',
-      }),
-    ),
-    key: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
-    lookups: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
-    history: Type.Optional(text),
-    first_columns: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
-    limit: Type.Optional(LimitSchema),
-    require_filter: Type.Optional(
-      Type.Union([Type.Literal('auto'), Type.Boolean()], { description: 'auto, true or false' }),
-    ),
-    timeout_seconds: Type.Optional(
-      Type.Number({ minimum: 0.1, maximum: 300, description: 'a number of seconds, 0.1 to 300' }),
-    ),
-    listed: Type.Optional(flag),
-    pack: Type.Optional(
-      Type.Union([Type.Literal('off'), Type.Literal('auto')], { description: 'off or auto' }),
-    ),
-    allow_breaking: Type.Optional(flag),
-    allow_shrinking: Type.Optional(flag),
-    allow_future: Type.Optional(flag),
-    allow_repeated_keys: Type.Optional(flag),
-    shrink_max: Type.Optional(
-      Type.String({
-        pattern: '^(100|\\d{1,2}(\\.\\d+)?)%$',
-        description: 'a percentage of the rows from 0% to 100%, for example 20%',
-      }),
-    ),
-    keep_versions_hours: Type.Optional(
-      wholeNumber(0, keepHoursMax, `a whole number of hours, 0 to ${keepHoursMax}`),
-    ),
-    dictionary: Type.Optional(text),
-    columns: Type.Optional(
-      Type.Record(anyName, ColumnSchema, { description: 'a map of columns by name' }),
-    ),
-    aggregates: Type.Optional(AggregatesSchema),
-    measures: Type.Optional(
-      Type.Record(anyName, MeasureSchema, { description: 'a map of measures by name' }),
-    ),
-    demo: Type.Optional(DemoSchema),
-    plans: Type.Optional(
-      Type.Record(anyName, PlanSchema, { description: 'a map of plans by name' }),
-    ),
-  },
-  { ...strict, description: 'a dataset' },
-)
-
-export const RegistrySchema = Type.Object(
-  {
-    demo: Type.Optional(
-      Type.Object(
-        {
-          token: Type.String({
-            pattern: '^das_demo_[0-9A-Za-z]{4,64}$',
-            description: 'das_demo_ followed by 4 to 64 letters and digits',
-          }),
-          rate_per_minute: Type.Optional(count),
-        },
-        { ...strict, description: 'an object {token, rate_per_minute}' },
-      ),
-    ),
-    datasets: Type.Record(anyName, DatasetEntrySchema, {
-      description: 'a map of datasets by name',
+export const DatasetEntrySchema = objectOf('a dataset', {
+  title: localText,
+  description: Type.Optional(localText),
+  source: Type.Optional(localText),
+  as_of: Type.Optional(dateOfData),
+  files: Type.Optional(oneOrMany(text, 'a path, a glob or a list of them')),
+  follow_links: Type.Optional(flag),
+  engine: Type.Optional(objectOf('an object {trino}', { trino: clusterUrl })),
+  table: Type.Optional(
+    Type.String({
+      pattern: '^[^."]+\\.[^."]+\\.[^."]+$',
+      description: 'catalog.schema.table',
     }),
-    prompts: Type.Optional(PromptsSchema),
-    shop: Type.Optional(ShopSchema),
-  },
-  { ...strict, description: 'a registry: {demo, datasets, prompts, shop}' },
-)
+  ),
+  key: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
+  lookups: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
+  history: Type.Optional(text),
+  first_columns: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
+  limit: Type.Optional(LimitSchema),
+  require_filter: Type.Optional(
+    Type.Union([Type.Literal('auto'), Type.Boolean()], { description: 'auto, true or false' }),
+  ),
+  timeout_seconds: Type.Optional(
+    Type.Number({ minimum: 0.1, maximum: 300, description: 'a number of seconds, 0.1 to 300' }),
+  ),
+  listed: Type.Optional(flag),
+  pack: Type.Optional(
+    Type.Union([Type.Literal('off'), Type.Literal('auto')], { description: 'off or auto' }),
+  ),
+  allow_breaking: Type.Optional(flag),
+  allow_shrinking: Type.Optional(flag),
+  allow_future: Type.Optional(flag),
+  allow_repeated_keys: Type.Optional(flag),
+  shrink_max: Type.Optional(
+    Type.String({
+      pattern: '^(100|\\d{1,2}(\\.\\d+)?)%$',
+      description: 'a percentage of the rows from 0% to 100%, for example 20%',
+    }),
+  ),
+  keep_versions_hours: Type.Optional(
+    wholeNumber(0, keepHoursMax, `a whole number of hours, 0 to ${keepHoursMax}`),
+  ),
+  dictionary: Type.Optional(text),
+  columns: Type.Optional(
+    Type.Record(anyName, ColumnSchema, { description: 'a map of columns by name' }),
+  ),
+  aggregates: Type.Optional(AggregatesSchema),
+  measures: Type.Optional(
+    Type.Record(anyName, MeasureSchema, { description: 'a map of measures by name' }),
+  ),
+  demo: Type.Optional(DemoSchema),
+  plans: Type.Optional(Type.Record(anyName, PlanSchema, { description: 'a map of plans by name' })),
+})
+
+export const RegistrySchema = objectOf('a registry: {demo, datasets, prompts, shop}', {
+  demo: Type.Optional(
+    objectOf('an object {token, rate_per_minute}', {
+      token: Type.String({
+        pattern: '^das_demo_[0-9A-Za-z]{4,64}$',
+        description: 'das_demo_ followed by 4 to 64 letters and digits',
+      }),
+      rate_per_minute: Type.Optional(count),
+    }),
+  ),
+  datasets: Type.Record(anyName, DatasetEntrySchema, {
+    description: 'a map of datasets by name',
+  }),
+  prompts: Type.Optional(PromptsSchema),
+  shop: Type.Optional(ShopSchema),
+})
 
 export type RegistryFile = Static<typeof RegistrySchema>
 export type DatasetEntry = Static<typeof DatasetEntrySchema>

@@ -1,4 +1,5 @@
-import type { TSchema } from 'typebox'
+import Type from 'typebox'
+import type { TProperties, TSchema } from 'typebox'
 import { Settings } from 'typebox/system'
 import { Errors } from 'typebox/value'
 import { didYouMean, quoted } from '../text.js'
@@ -15,6 +16,11 @@ export interface ShapeProblem {
 /** A problem that a rule beside the schema finds; `key` is missing in the part at `path`. */
 export function problemAt(path: readonly string[], message: string, key?: string): ShapeProblem {
   return { path, name: [...path, ...(key === undefined ? [] : [key])].join('.'), message }
+}
+
+/** The schema of an object with these keys and no others; `must be` its description. */
+export function objectOf<Keys extends TProperties>(description: string, keys: Keys) {
+  return Type.Object(keys, { additionalProperties: false, description })
 }
 
 interface SchemaNode {
@@ -143,6 +149,11 @@ function schemaAt(schema: SchemaNode, path: readonly string[]): SchemaNode | und
     node = next
   }
   return node
+}
+
+/** Whether a value of any shape is an object with keys, and not a list. */
+export function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The fields of a value of any shape; an empty record if it is not an object. */

@@ -1,38 +1,30 @@
 import Type from 'typebox'
 import type { Static } from 'typebox'
 import type { LocalText } from './local-text.js'
-import { problemAt, recordOf } from './shape.js'
+import { objectOf, problemAt, recordOf } from './shape.js'
 import type { ShapeProblem } from './shape.js'
 
 const flag = Type.Boolean({ description: 'true or false' })
 const paymentText = Type.String({ minLength: 1, maxLength: 4000 })
 
 /** How visitors of the portal order: `shop:` in registry.yaml. */
-export const ShopSchema = Type.Object(
-  {
-    free: Type.Optional(flag),
-    paid: Type.Optional(flag),
-    terms: Type.Optional(
-      Type.Refine(Type.String({ description: 'an https address' }), isWebAddress),
+export const ShopSchema = objectOf('an object {free, paid, terms, contact, payment}', {
+  free: Type.Optional(flag),
+  paid: Type.Optional(flag),
+  terms: Type.Optional(Type.Refine(Type.String({ description: 'an https address' }), isWebAddress)),
+  contact: Type.Optional(
+    Type.String({ pattern: '^[^\\s@]+@[^\\s@]+$', description: 'an e-mail address' }),
+  ),
+  payment: Type.Optional(
+    Type.Union(
+      [
+        paymentText,
+        Type.Object({ en: paymentText, ru: paymentText }, { additionalProperties: false }),
+      ],
+      { description: 'a text, or an object {en, ru}' },
     ),
-    contact: Type.Optional(
-      Type.String({ pattern: '^[^\\s@]+@[^\\s@]+$', description: 'an e-mail address' }),
-    ),
-    payment: Type.Optional(
-      Type.Union(
-        [
-          paymentText,
-          Type.Object({ en: paymentText, ru: paymentText }, { additionalProperties: false }),
-        ],
-        { description: 'a text, or an object {en, ru}' },
-      ),
-    ),
-  },
-  {
-    additionalProperties: false,
-    description: 'an object {free, paid, terms, contact, payment}',
-  },
-)
+  ),
+})
 
 /** What visitors may order, and what the pages and letters say of it. */
 export interface ShopSettings {
