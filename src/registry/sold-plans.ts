@@ -1,5 +1,5 @@
 import { quoted } from '../text.js'
-import { RegistryError, plansOf } from './registry.js'
+import { RegistryError, planOf } from './registry.js'
 import type { Registry } from './registry.js'
 
 /** A dataset and plan in use by a live subscription. */
@@ -20,12 +20,10 @@ export function requireSoldPlans(
 ): void {
   const lost = new Map<string, number>()
   for (const { dataset, plan } of sold) {
-    const known = before?.datasets.get(dataset)
-    if (before && !(known && plansOf(known).has(plan))) continue
-    const entry = next.datasets.get(dataset)
-    if (entry && plansOf(entry).has(plan)) continue
+    if (before && !planOf(before, { dataset, plan })) continue
+    if (planOf(next, { dataset, plan })) continue
     const place = next.locate(['datasets', dataset, 'plans'])
-    const name = entry ? `plan ${quoted(plan)} of dataset` : 'dataset'
+    const name = next.datasets.has(dataset) ? `plan ${quoted(plan)} of dataset` : 'dataset'
     const removed = `${place}: ${name} ${quoted(dataset)}`
     lost.set(removed, (lost.get(removed) ?? 0) + 1)
   }
