@@ -216,7 +216,8 @@ export class ObjectFiles implements ObjectSource {
   /** The paths that a pattern names, or used until its newer objects are all there. */
   #kept(): ReadonlySet<string> {
     const followed = [...this.#patterns.values()]
-    return new Set(followed.flatMap(({ used, listed }) => [...used, ...(listed ?? [])]).map(pathOf))
+    const files = followed.flatMap(({ used, listed }) => [...used, ...(listed ?? [])])
+    return new Set(files.map(({ path }) => path))
   }
 
   /**
@@ -255,10 +256,6 @@ function newFollowed(): Followed {
 function waitingFor(clock: Clock, ms: number): readonly Promise<void>[] {
   if (!Number.isFinite(ms)) return []
   return [new Promise((resolve) => clock.after(ms, resolve))]
-}
-
-function pathOf({ path }: ObjectFile): string {
-  return path
 }
 
 async function hasSize(path: string, sizeBytes: number): Promise<boolean> {

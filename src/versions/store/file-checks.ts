@@ -120,11 +120,6 @@ export class FileChecks {
     return true
   }
 
-  /** Whether all of these files are intact, without reading files unchanged since their check. */
-  areIntact(files: readonly CheckedFile[]): Promise<boolean> {
-    return this.verifyAll(files.filter((file) => !this.isUntouched(file)))
-  }
-
   /** Verifies a file that the engine could not read, unless it was verified just now. */
   async recheck(file: CheckedFile): Promise<Verdict> {
     const verifiedAt = this.verifiedAt(file) ?? -Infinity
@@ -150,7 +145,8 @@ export class FileChecks {
   note(path: string, stats: BigIntStats, hash: string): void {
     const key = inodeOf(identityOf(stats))
     const known = this.#byInode.get(key)
-    const inode = known?.hash === hash ? known : newInode(key, hash)
+    const added: Inode = { key, hash, names: new Set(), stamp: '', verifiedAt: 0 }
+    const inode = known?.hash === hash ? known : added
     inode.stamp = stampOf(stats)
     inode.verifiedAt = this.#clock.monotonicMs()
     this.#byInode.set(key, inode)
@@ -265,10 +261,6 @@ export class FileChecks {
     }
     return 'unsettled'
   }
-}
-
-function newInode(key: string, hash: string): Inode {
-  return { key, hash, names: new Set(), stamp: '', verifiedAt: 0 }
 }
 
 function statOrNull(path: string): BigIntStats | null {

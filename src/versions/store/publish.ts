@@ -56,12 +56,14 @@ export async function publishFiles(
   const draft = `${folder}.draft`
   await rm(draft, { recursive: true, force: true })
   await mkdir(draft, { mode: 0o700 })
-  const isSmall = areDropped(files) && bytesOf(files) <= copyMaxBytes
+  // Nobody else writes into fetched objects.
+  const areDropped = !files.some(({ name }) => isObjectUrl(name))
+  const isSmall = areDropped && bytesOf(files) <= copyMaxBytes
   const isCopied = isSmall && (space?.limitBytes ?? null) === null
   const copies: Draft[] = []
   const published: PublishedFile[] = []
   for (const [index, source] of files.entries()) {
-    const name = publishedName(index)
+    const name = `${String(index).padStart(6, '0')}.parquet`
     const to = join(draft, name)
     const isLink = !isCopied && isLinked(source, to, checks)
     if (isLink) await requireSame(source, to)
@@ -78,11 +80,6 @@ export async function publishFiles(
   await rename(draft, folder)
   checks.move(draft, folder)
   return { folder, files: published }
-}
-
-/** Nobody else writes into fetched objects. */
-function areDropped(files: readonly SourceFile[]): boolean {
-  return !files.some(({ name }) => isObjectUrl(name))
 }
 
 function bytesOf(files: readonly SourceFile[]): number {
@@ -127,10 +124,6 @@ function contentIdOf(files: readonly Pick<SourceFile, 'contentHash' | 'name'>[])
     for (const folder of name.split('/').slice(0, -1)) if (folder.includes('=')) hash.update(folder)
   }
   return hash.digest('hex').slice(0, 16)
-}
-
-function publishedName(index: number): string {
-  return `${String(index).padStart(6, '0')}.parquet`
 }
 
 /** A file to copy, and its place in the new folder. */
