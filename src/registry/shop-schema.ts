@@ -47,24 +47,20 @@ export function shopSettings(shop: Static<typeof ShopSchema> = {}): ShopSettings
 
 const placeholders = ['{order}', '{amount}'] as const
 
+/** The keys that paid plans need. */
+const paidNeeds = {
+  contact: 'needs the address that is told of orders: add "contact: EMAIL".',
+  payment: 'needs a text that says how to pay: add "payment: TEXT".',
+}
+
 /** What the schema can't say of the shop. The content may have any shape. */
 export function shopProblems(content: unknown): readonly ShapeProblem[] {
   const shop = recordOf(recordOf(content)['shop'])
-  const { paid, contact, payment } = shop
-  const isPaid = paid === true
+  const needed = shop['paid'] === true ? Object.entries(paidNeeds) : []
+  const missing = needed.filter(([key]) => shop[key] === undefined)
   return [
-    ...(isPaid && contact === undefined
-      ? [
-          problemAt(
-            ['shop', 'paid'],
-            'needs the address that is told of orders: add "contact: EMAIL".',
-          ),
-        ]
-      : []),
-    ...(isPaid && payment === undefined
-      ? [problemAt(['shop', 'paid'], 'needs a text that says how to pay: add "payment: TEXT".')]
-      : []),
-    ...paymentTexts(payment).flatMap(([path, text]) => placeholderProblems(path, text)),
+    ...missing.map(([, message]) => problemAt(['shop', 'paid'], message)),
+    ...paymentTexts(shop['payment']).flatMap(([path, text]) => placeholderProblems(path, text)),
   ]
 }
 
