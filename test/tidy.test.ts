@@ -54,7 +54,7 @@ const weights: Readonly<Record<string, number>> = {
   mcp: 1555,
   portal: 7204,
   query: 2985,
-  registry: 1886,
+  registry: 1883,
   sales: 5786,
   service: 3073,
   versions: 6170,

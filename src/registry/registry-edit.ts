@@ -20,7 +20,8 @@ export function withDatasetEntry(text: string, name: string, block: string): str
   if (Object.hasOwn(datasets, name)) throw new Error(`the registry already has a dataset "${name}"`)
   const result = splice(text, entryChanges(text, name, block))
   const entry: unknown = parse(block)
-  requireSame(result, { ...before, datasets: { ...datasets, [name]: entry } })
+  const wanted = { ...before, datasets: { ...datasets, [name]: entry } }
+  if (!isDeepStrictEqual(plain(contentOf(result)), plain(wanted))) throw notEditable('datasets')
   return result
 }
 
@@ -28,10 +29,6 @@ function contentOf(text: string): Readonly<Record<string, unknown>> {
   const { content, problems } = readLocatedYaml(text, 'registry.yaml')
   if (problems.length > 0) throw new RegistryError(problems)
   return recordOf(content)
-}
-
-function requireSame(text: string, wanted: unknown): void {
-  if (!isDeepStrictEqual(plain(contentOf(text)), plain(wanted))) throw notEditable('datasets')
 }
 
 /** The values alone, without aliases and prototypes. */
