@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { openCatalog } from '../catalog.js'
-import type { Catalog } from '../catalog.js'
+import type { CliParts } from '../cli/parts.js'
 import type { Clock } from '../clock.js'
 import type { Config } from '../config.js'
 import { DispatchEngine } from '../engine/dispatch-engine.js'
@@ -15,14 +15,10 @@ import { trinoOpener } from '../engine/trino/open-table.js'
 import type { TrinoLogin } from '../engine/trino/trino-client.js'
 import { TrinoEngine } from '../engine/trino/trino-engine.js'
 import { defaultMemory } from '../machine.js'
-import type { Registry } from '../registry/registry.js'
 import { querySlotsMax } from '../setting-values.js'
 import type { InspectFiles } from '../versions/inspector.js'
-import type { ObjectSource } from '../versions/objects/object-files.js'
 import type { OpenFiles } from '../versions/opener.js'
 import type { OpenTable } from '../versions/remote-table.js'
-import type { RowCopies } from '../engine/rows/row-copies.js'
-import type { FileChecks } from '../versions/store/file-checks.js'
 import { allFiles } from '../versions/version.js'
 import { CleanupStack } from './cleanup-stack.js'
 
@@ -66,20 +62,9 @@ export function openTrino(config: TrinoConfig, clock: Clock): TrinoEngine {
   return new TrinoEngine({ clock, login, slots: trinoSlots, queueMax, waitMaxMs })
 }
 
-export interface EngineSettings {
-  readonly clock: Clock
-  /** The engine reads no other folders. */
-  readonly folders: readonly string[]
-  /** For data that does not fit in memory. */
-  readonly tempFolder: string
-  readonly memoryLimitBytes: number
+type EngineSettings = Omit<EngineOptions, 'threads' | 'slots' | 'queueMax' | 'waitMaxMs'> & {
   /** Concurrent queries; null = as many as cores, up to the most that can be set. */
   readonly slots: number | null
-  /** Called with versions that must not be read any more. */
-  readonly withdraw?: NonNullable<EngineOptions['withdraw']>
-  /** With it, only verified files are read. */
-  readonly checks?: FileChecks
-  readonly copies?: RowCopies
 }
 
 /** Opens the engine over these folders, with a bounded queue. */
@@ -104,30 +89,16 @@ export function inspectorFor(memoryLimitBytes: number | null): InspectFiles {
   return duckDbInspector(smallShare(memoryLimitBytes))
 }
 
-/** A dataset that can be read without a server. */
-interface OpenDataset {
-  readonly catalog: Catalog
-  readonly engine: Engine
-  readonly close: () => Promise<void>
-}
-
-/** What reads a dataset besides files of this machine. */
-export interface ReaderSources {
-  readonly trino: TrinoConfig
-  readonly objects?: ObjectSource
-  readonly clock: Clock
-}
-
 /**
  * Opens one dataset in the place of its files, to read it beside the server. A dataset that can't
  * be opened has a reason. The catalog lists the other datasets unopened.
  */
-export async function openReader(
-  registry: Registry,
-  dataset: string,
-  memoryLimitBytes: number | null,
-  { trino, clock, objects }: ReaderSources,
-): Promise<OpenDataset> {
+export const openReader: CliParts['openReader'] = async (
+  registry,
+  dataset,
+  memoryLimitBytes,
+  { trino, clock, objects },
+) => {
   const openTable = openerForTables(trino, clock)
   const openFiles = openerFor(memoryLimitBytes)
   const options = { clock, openFiles, versionsFolder: null, objects, openTable }
