@@ -114,9 +114,7 @@ function followChanges(
   { live, objects, space, trim, scrub }: ChangeParts,
 ): Pick<CatalogUpdates, 'packer' | 'reloader'> {
   const { trail, jobs, control, local } = records
-  const reportPacking = new Hook<void>(() => undefined)
-  const reload = new Hook<Promise<void>>(() => Promise.resolve())
-  const packer = new AutoPacker({
+  const packer: AutoPacker = new AutoPacker({
     live,
     makeForms: makeForms ?? makeFormsAside,
     space,
@@ -124,10 +122,12 @@ function followChanges(
     trail,
     logger,
     clock,
-    changed: reportPacking.call,
-    reload: reload.call,
+    changed: () => {
+      void reloader.report(true)
+    },
+    reload: () => reloader.reload(),
   })
-  const reloader = new Reloader({
+  const reloader: Reloader = new Reloader({
     live,
     objects,
     objectPollSeconds: config.objectPollSeconds,
@@ -150,10 +150,6 @@ function followChanges(
     formsOf: (dataset) => packer.statesOf(dataset),
     onReload: metricHooks.onReload,
   })
-  reportPacking.connect(() => {
-    void reloader.report(true)
-  })
-  reload.connect(() => reloader.reload())
   return { packer, reloader }
 }
 
