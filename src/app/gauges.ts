@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
+import type { Dataset } from '../catalog/dataset.js'
 import { waitingLetters } from '../control/letters.js'
 import { ServiceError } from '../errors.js'
 import type { Service } from '../service.js'
@@ -90,35 +91,30 @@ function lanesOf({ engines }: GaugedParts) {
 }
 
 function addDatasets(add: Add, { updates: { live } }: GaugedParts): void {
-  const datasets = () => [...live.serving.catalog.datasets.values()]
+  const addEach = (name: string, help: string, valueOf: (each: Dataset) => number | undefined) =>
+    add(name, help, ['dataset'], (gauge) => {
+      for (const dataset of live.serving.catalog.datasets.values()) {
+        const value = valueOf(dataset)
+        if (value !== undefined) gauge.set({ dataset: dataset.name }, value)
+      }
+    })
   add('das_registry_refused', '1 while registry.yaml is refused.', [], (gauge) => {
     gauge.set(live.serving.registryReason === null ? 0 : 1)
   })
-  add('das_dataset_available', '1 while a version is served.', ['dataset'], (gauge) => {
-    for (const { name, version } of datasets()) gauge.set({ dataset: name }, version ? 1 : 0)
-  })
-  add('das_dataset_refused', '1 while the newest files are refused.', ['dataset'], (gauge) => {
-    for (const { name, reason } of datasets()) gauge.set({ dataset: name }, reason === null ? 0 : 1)
-  })
-  add('das_dataset_damaged', '1 while a stored file is damaged.', ['dataset'], (gauge) => {
-    for (const { name } of datasets()) {
-      gauge.set({ dataset: name }, live.damageOf(name) === null ? 0 : 1)
-    }
-  })
-  add('das_dataset_rows', 'Rows of the served version.', ['dataset'], (gauge) => {
-    for (const { name, version } of datasets()) {
-      if (version) gauge.set({ dataset: name }, version.rows)
-    }
-  })
-  add(
+  addEach('das_dataset_available', '1 while a version is served.', ({ version }) =>
+    version ? 1 : 0,
+  )
+  addEach('das_dataset_refused', '1 while the newest files are refused.', ({ reason }) =>
+    reason === null ? 0 : 1,
+  )
+  addEach('das_dataset_damaged', '1 while a stored file is damaged.', ({ name }) =>
+    live.damageOf(name) === null ? 0 : 1,
+  )
+  addEach('das_dataset_rows', 'Rows of the served version.', ({ version }) => version?.rows)
+  addEach(
     'das_dataset_versions',
     'Versions that can be read: the served one and earlier ones of walks.',
-    ['dataset'],
-    (gauge) => {
-      for (const { name, version, earlier } of datasets()) {
-        gauge.set({ dataset: name }, (version ? 1 : 0) + earlier.length)
-      }
-    },
+    ({ version, earlier }) => (version ? 1 : 0) + earlier.length,
   )
 }
 
