@@ -43,7 +43,7 @@ const layers = [
  */
 const weights: Readonly<Record<string, number>> = {
   access: 818,
-  app: 2530,
+  app: 2523,
   catalog: 2162,
   cli: 7462,
   columns: 1500,

@@ -5,7 +5,8 @@ import type { AuditAction, AuditDetails, AuditedAction } from '../../control/aud
 import type { ControlStore } from '../../control/store/store.js'
 import { Rounds } from '../../rounds.js'
 
-interface TrailParts {
+/** What works over the control store by itself, beside requests. */
+export interface RoundParts {
   readonly control: ControlStore
   readonly clock: Clock
   readonly logger: Pick<FastifyBaseLogger, 'warn' | 'error'>
@@ -20,13 +21,13 @@ const retryEveryMs = 10_000
  * the log says so.
  */
 export class AuditTrail {
-  readonly #parts: TrailParts
+  readonly #parts: RoundParts
   readonly #rounds: Rounds
   #waiting: AuditedAction[] = []
   /** The log says that entries wait. */
   #isReported = false
 
-  constructor(parts: TrailParts) {
+  constructor(parts: RoundParts) {
     this.#parts = parts
     this.#rounds = new Rounds({
       every: parts.clock.every,

@@ -1,31 +1,23 @@
-import type { FastifyBaseLogger } from 'fastify'
-import type { Clock } from '../../clock.js'
-import type { ControlStore } from '../../control/store/store.js'
 import { newestPeriod, periodOf } from '../../control/usage.js'
 import { Rounds } from '../../rounds.js'
+import type { RoundParts } from './audit-trail.js'
 
 const checkEveryMs = 10_000
 
 /** Time servers correct less than this in one step. */
 const stepMsMin = 60_000
 
-interface ClockParts {
-  readonly control: ControlStore
-  readonly clock: Clock
-  readonly logger: Pick<FastifyBaseLogger, 'warn' | 'error'>
-}
-
 /**
  * Logs when the machine's clock is set. Quotas depend on it: a clock that runs ahead opens the
  * quotas of a later month. Also logs rows that are counted in a later month, with the remedy.
  */
 export class ClockWatch {
-  readonly #parts: ClockParts
+  readonly #parts: RoundParts
   readonly #rounds: Rounds
   /** How far the clock was ahead of the monotonic one at the last check; null before the first. */
   #offsetMs: number | null = null
 
-  constructor(parts: ClockParts) {
+  constructor(parts: RoundParts) {
     this.#parts = parts
     this.#rounds = new Rounds({
       every: parts.clock.every,
