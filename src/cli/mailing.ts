@@ -1,4 +1,3 @@
-import { readRegistry } from '../catalog.js'
 import type { Clock } from '../clock.js'
 import type { Config } from '../config.js'
 import { queueLetter } from '../control/letters.js'
@@ -14,12 +13,11 @@ import { sealSecret } from '../sales/letters/seal.js'
 import { commandLimits } from '../sales/letters/smtp-limits.js'
 import type { SmtpLimits } from '../sales/letters/smtp-limits.js'
 import { smtpMailer } from '../sales/letters/smtp.js'
-import { RegistryError } from '../registry/registry.js'
-import type { Registry } from '../registry/registry.js'
 import { baseUrl } from '../service/first-questions.js'
 import type { Flags } from './command.js'
 import type { CliParts } from './parts.js'
 import { minute, printLines } from './print.js'
+import { registryIfReadable } from './read-registry.js'
 import { withFilledStore } from './state.js'
 
 /** The settings of commands that send mail. */
@@ -102,24 +100,16 @@ export async function issueWithLetter<T extends IssuedToken & { readonly subscri
 export async function mailToken(
   parts: CliParts,
   config: MailConfig,
-  {
-    mailing,
-    letter,
-    email,
-    isJson,
-  }: {
-    readonly mailing: Mailing
-    readonly letter: Letter | undefined
-    readonly email: string
-    readonly isJson: boolean
-  },
+  flags: MailFlags,
+  { letter, email }: { readonly letter: Letter | undefined; readonly email: string },
 ): Promise<boolean> {
-  if (mailing.kind === 'off' && !isJson) printLines(parts, '', offText)
+  const mailing = readMailing(config, flags)
+  if (mailing.kind === 'off' && !flags.json) printLines(parts, '', offText)
   if (mailing.kind !== 'on' || letter === undefined) return false
   if (config.publicUrl === null) parts.stderr.write(`${privateText(config)}\n`)
   const unsent = await mailNow(parts, config, mailing.settings, letter)
   if (unsent !== null) parts.stderr.write(`${unsent}\n`)
-  else if (!isJson) printLines(parts, '', `Mailed to ${email}.`)
+  else if (!flags.json) printLines(parts, '', `Mailed to ${email}.`)
   return unsent === null
 }
 
@@ -172,7 +162,7 @@ export async function withOutbox<T>(
   { smtp, sender, limits }: MailSettings & { readonly limits?: SmtpLimits },
   work: (outbox: OutboxParts) => Promise<T>,
 ): Promise<T> {
-  const registry = await registryOrNull(config.registry)
+  const registry = await registryIfReadable(silent, config.registry)
   return withFilledStore(parts, config.state, async (store) =>
     work({
       store,
@@ -186,11 +176,4 @@ export async function withOutbox<T>(
 }
 
 /** A letter can be sent without the registry; other commands report the registry's mistakes. */
-async function registryOrNull(path: string): Promise<Registry | null> {
-  try {
-    return await readRegistry(path)
-  } catch (cause) {
-    if (cause instanceof RegistryError) return null
-    throw cause
-  }
-}
+const silent = { stderr: { write: () => undefined } }

@@ -7,7 +7,10 @@ import { didYouMean, quoted } from '../text.js'
 import type { CliParts } from './parts.js'
 
 /** The registry for commands that also work without it; prints its problems as warnings. */
-export async function registryIfReadable(parts: CliParts, path: string): Promise<Registry | null> {
+export async function registryIfReadable(
+  parts: Pick<CliParts, 'stderr'>,
+  path: string,
+): Promise<Registry | null> {
   try {
     return await readRegistry(path)
   } catch (cause) {

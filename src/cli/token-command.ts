@@ -97,9 +97,7 @@ async function reissue(parts: CliParts, id: string, flags: ReissueFlags): Promis
   })
   if (!flags.json) printLines(parts, ...reissuedLines(issued, subscription, clock.now()))
   const { letter, previousValidUntil } = issued
-  const { email } = subscription
-  const isJson = flags.json ?? false
-  const mailed = await mailToken(parts, config, { mailing, letter, email, isJson })
+  const mailed = await mailToken(parts, config, flags, { letter, email: subscription.email })
   if (!flags.json) return
   printJson(parts, {
     subscription: id,

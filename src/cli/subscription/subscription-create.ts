@@ -81,8 +81,8 @@ async function create(parts: CliParts, flags: CreateFlags): Promise<void> {
     const curl = curlCommand(linkBase(config, flags, parts.environment) + path, sold.token)
     printLines(parts, ...summaryLines(parts, sale, sold), '', 'Try it:', '', curl)
   }
-  const letter = { mailing, letter: sold.letter, email: sale.email, isJson: flags.json ?? false }
-  const mailed = await mailToken(parts, config, letter)
+  const { letter } = sold
+  const mailed = await mailToken(parts, config, flags, { letter, email: sale.email })
   if (!flags.json) return
   printJson(parts, {
     subscription: sold.subscriptionId,
