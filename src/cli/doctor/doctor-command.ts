@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { Config } from '../../config.js'
 import { addPrinted } from '../command.js'
 import type { Flags, Result } from '../command.js'
+import { mailSettingNames } from '../mailing.js'
 import type { CliParts } from '../parts.js'
 import { backupFinding, clockFinding, examineControl } from './folder-checks.js'
 import { findingLine, folderFindings } from './folder-checks.js'
@@ -10,16 +11,7 @@ import type { Finding } from './folder-checks.js'
 import { datasetFindings, diskFindings, examineRegistry } from './server-checks.js'
 import { examineServer, letterFindings, limitFindings, mailFindings } from './server-checks.js'
 
-const settingNames = [
-  'registry',
-  'state',
-  'controlUrl',
-  'host',
-  'port',
-  'publicUrl',
-  'smtpUrl',
-  'mailFrom',
-] as const
+const settingNames = ['controlUrl', ...mailSettingNames] as const
 
 type DoctorConfig = Pick<Config, (typeof settingNames)[number]>
 

@@ -93,7 +93,8 @@ function openFindings(path: string, isState: boolean, uid: number): readonly Fin
     const what = `${path} belongs to uid ${found.uid}, the folder to uid ${uid}`
     findings.push(finding('state folder', what, 'fail', `chown ${uid} ${path}`))
   }
-  if (isKey(path) && found.size !== keyBytes) {
+  const isKey = keyNames.some((name) => name === basename(path))
+  if (isKey && found.size !== keyBytes) {
     const advice = 'docs/runbook.md says how to replace it'
     findings.push(finding('state folder', `${path} is damaged`, 'fail', advice))
   }
@@ -103,10 +104,6 @@ function openFindings(path: string, isState: boolean, uid: number): readonly Fin
     findings.push(finding('state folder', what, 'fail', advice))
   }
   return findings
-}
-
-function isKey(path: string): boolean {
-  return keyNames.some((name) => name === basename(path))
 }
 
 /** What the server of a state folder reported last. */
