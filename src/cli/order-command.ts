@@ -7,6 +7,7 @@ import { listOrders, showOrder } from '../control/orders.js'
 import type { Order, OrderState } from '../control/orders.js'
 import { paymentsOf } from '../control/payments.js'
 import type { Payment } from '../control/payments.js'
+import type { ControlStore } from '../control/store/store.js'
 import { confirmOrder } from '../sales/orders/confirm-order.js'
 import { declineOrder } from '../sales/orders/decline-order.js'
 import { isoTime, isoTimeOrNull } from '../text.js'
@@ -78,10 +79,7 @@ async function list(parts: CliParts, state: string, isAll: boolean): Promise<Res
     ? ['waiting', 'confirmed', 'declined', 'expired']
     : ['waiting']
   const orders = await readStore(parts, state, async (store) =>
-    inOrder(await listOrders(store, states), async (order) => ({
-      order,
-      payments: await paymentsOf(store, order.orderId),
-    })),
+    inOrder(await listOrders(store, states), (order) => withPayments(store, order)),
   )
   const none = isAll ? 'There are no orders.' : 'No order waits.'
   return {
@@ -101,16 +99,19 @@ async function list(parts: CliParts, state: string, isAll: boolean): Promise<Res
   }
 }
 
+async function withPayments(store: ControlStore, order: Order): Promise<PaidOrder> {
+  return { order, payments: await paymentsOf(store, order.orderId) }
+}
+
 /** A payment that confirmed nothing says why: the owner has to look at it. */
 function paidText({ amountRub, outcome }: Payment): string {
   return outcome === 'confirmed' ? String(amountRub) : `${amountRub} (${outcome})`
 }
 
 async function show(parts: CliParts, state: string, id: string): Promise<Result> {
-  const shown = await readFilledStore(parts, state, async (store) => ({
-    order: await showOrder(store, id),
-    payments: await paymentsOf(store, id),
-  }))
+  const shown = await readFilledStore(parts, state, async (store) =>
+    withPayments(store, await showOrder(store, id)),
+  )
   const { order, payments } = shown
   const time = order.months === null ? '' : `, ${order.months} months`
   const of = order.subscriptionId === null ? '' : `, ${order.subscriptionId}`
@@ -159,10 +160,9 @@ async function confirm(
 }
 
 async function decline(parts: CliParts, state: string, id: string): Promise<Result> {
-  const declined = await withFilledStore(parts, state, async (store) => ({
-    order: await declineOrder({ store, now: parts.clock.now }, id),
-    payments: await paymentsOf(store, id),
-  }))
+  const declined = await withFilledStore(parts, state, async (store) =>
+    withPayments(store, await declineOrder({ store, now: parts.clock.now }, id)),
+  )
   const line = `Order ${id} of ${declined.order.email} is declined. The server mails the buyer.`
   return { json: paidJson(declined), lines: [line] }
 }
