@@ -28,7 +28,6 @@ import type { PathsRead } from './source-paths.js'
 
 /** The options of `das dataset add` for one dataset. */
 export interface AddFlags extends Flags, ImportFlags {
-  readonly json?: boolean
   readonly name?: string
   readonly title?: string
   readonly titleRu?: string

@@ -103,12 +103,12 @@ async function pack(
   if (missing.length > 0) {
     await record(parts, config, 'pack.made', name, { forms: missing.length, seconds })
   }
-  const packed = {
-    ...{ name, files: version.files.length, rows: version.rows, file_bytes: version.bytes },
-    forms: sizesOf(version, [...made, ...missing], await readFormRecord(folder)),
-    seconds,
+  const forms = sizesOf(version, [...made, ...missing], await readFormRecord(folder))
+  const { files, rows, bytes } = version
+  return {
+    json: { name, files: files.length, rows, file_bytes: bytes, forms, seconds },
+    lines: packedLines(parts, version, forms, missing.length > 0 ? seconds : null),
   }
-  return { json: packed, lines: packedLines(parts, packed, missing.length) }
 }
 
 function formsFolderOf({ state }: PackConfig, name: string): string {
@@ -216,25 +216,19 @@ function sizesOf(
   })
 }
 
+/** `seconds` is null where all forms were made before. */
 function packedLines(
   { stdout }: CliParts,
-  packed: {
-    readonly name: string
-    readonly files: number
-    readonly rows: number
-    readonly file_bytes: number
-    readonly forms: readonly FormSize[]
-    readonly seconds: number
-  },
-  madeNow: number,
+  { dataset, files, rows, bytes: fileBytes }: Version,
+  forms: readonly FormSize[],
+  seconds: number | null,
 ): readonly string[] {
-  const { name, files, rows, forms, seconds } = packed
-  const amounts = `${amountOf(stdout, rows, 'row')} in ${amountOf(stdout, files, 'file')}`
+  const amounts = `${amountOf(stdout, rows, 'row')} in ${amountOf(stdout, files.length, 'file')}`
   const sizes = forms.map(({ form, column, bytes }) => {
     return `${column === null ? form : `${form} of ${column}`} ${sizeText(bytes)}`
   })
-  const what = `${name}: ${amounts}, ${sizeText(packed.file_bytes)}`
-  if (madeNow === 0) return [`${what}; its forms are made already: ${sizes.join(', ')}.`]
+  const what = `${dataset}: ${amounts}, ${sizeText(fileBytes)}`
+  if (seconds === null) return [`${what}; its forms are made already: ${sizes.join(', ')}.`]
   return [
     `${what}; ${sizes.join(', ')}, in ${seconds} s; every cell was compared.`,
     'A running server uses the forms within seconds, another at its next start.',
