@@ -89,7 +89,9 @@ export function addPrinted<
 
 /** Help on settings that have only an environment variable, because they are secret. */
 function secretText(names: readonly SettingName[]): string {
-  const all: ReadonlySet<SettingName> = new Set([...names, ...impliedBy(names)])
+  // A command of the state folder reads its records from the PostgreSQL, where one is named.
+  const implied: readonly SettingName[] = names.includes('state') ? ['controlUrl'] : []
+  const all = new Set([...names, ...implied])
   const secrets = [...all].map((name) => settings[name]).filter(({ flag }) => flag === null)
   if (secrets.length === 0) return ''
   return [
@@ -97,11 +99,6 @@ function secretText(names: readonly SettingName[]): string {
     'Environment:',
     ...secrets.map(({ variable, help }) => `  ${variable}  ${help}`),
   ].join('\n')
-}
-
-/** A command of the state folder reads its records from the PostgreSQL, where one is named. */
-function impliedBy(names: readonly SettingName[]): readonly SettingName[] {
-  return names.includes('state') ? ['controlUrl'] : []
 }
 
 /** The examples of a help text. */

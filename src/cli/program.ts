@@ -32,7 +32,8 @@ export async function runCli(argv: readonly string[], outer: CliParts): Promise<
   } catch (cause) {
     const { exitCode, lines } = exitFailureOf(cause)
     for (const line of lines) parts.stderr.write(`${line}\n`)
-    if (exitCode !== 0 && isDebugging(parts)) parts.stderr.write(`${stackOf(cause)}\n`)
+    const isDebugging = ['debug', 'trace'].includes(parts.environment['DAS_LOG_LEVEL'] ?? '')
+    if (exitCode !== 0 && isDebugging) parts.stderr.write(`${stackOf(cause)}\n`)
     return exitCode
   }
 }
@@ -93,10 +94,6 @@ function tokenFree(output: Output): Output {
     write: (text) => output.write(withoutTokens(text)),
     isTTY: output.isTTY,
   }
-}
-
-function isDebugging({ environment }: CliParts): boolean {
-  return ['debug', 'trace'].includes(environment['DAS_LOG_LEVEL'] ?? '')
 }
 
 function stackOf(cause: unknown): string {

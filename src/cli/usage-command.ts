@@ -97,15 +97,12 @@ async function laterUsage(
 
 function laterText(later: readonly UsageLine[], current: string): string {
   const rows = later.reduce((sum, each) => sum + each.rows, 0)
+  const months = [...new Set(later.map(({ period }) => period))].join(', ')
   return (
-    `warning: ${rows} rows are counted in ${monthsText(later)}, but the clock of this machine ` +
+    `warning: ${rows} rows are counted in ${months}, but the clock of this machine ` +
     `says ${current}. If the clock is wrong, correct it. Then das usage --repair moves the rows ` +
     'to the current month.'
   )
-}
-
-function monthsText(later: readonly { readonly period: string }[]): string {
-  return [...new Set(later.map(({ period }) => period))].join(', ')
 }
 
 /** @throws bad_request for an invalid month, or for too many months */
