@@ -45,7 +45,7 @@ const weights: Readonly<Record<string, number>> = {
   access: 818,
   app: 2523,
   catalog: 2162,
-  cli: 7447,
+  cli: 7439,
   columns: 1500,
   control: 7127,
   engine: 10897,

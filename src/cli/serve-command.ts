@@ -46,7 +46,8 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
       try {
         await app.startEngine()
         await listen(app, config, socket)
-        note(addressOf(app, config), config, logger)
+        const base = addressOf(app, config)
+        orWarn(logger, 'write', () => noteAddress(config.state, base))
         if (reader) printBanner(app, config, parts)
         void app.prepare()
       } catch (cause) {
@@ -57,7 +58,7 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
     stop: async (error) => {
       if (error) logger.fatal({ err: error }, 'stopping after an error')
       else logger.info('stopping after open requests')
-      forget(config, logger)
+      orWarn(logger, 'remove', () => forgetAddress(config.state))
       if (!error) await app.drain(drainMs)
       await app.close()
       logger.info('stopped')
@@ -136,21 +137,12 @@ function addressOf({ server }: ServingApp, config: Config): string {
   return baseUrl({ ...config, port: typeof bound === 'object' ? bound.port : config.port })
 }
 
-/** Only logs a failure: other commands then build links from their settings. */
-function note(base: string, { state }: Config, logger: Logger): void {
+/** Only logs a failure: other commands then build links from their settings, and a stop goes on. */
+function orWarn(logger: Logger, what: 'write' | 'remove', work: () => void): void {
   try {
-    noteAddress(state, base)
+    work()
   } catch (cause) {
-    logger.warn({ err: cause }, "can't write the address for other commands")
-  }
-}
-
-/** Only logs a failure: a stop goes on. */
-function forget({ state }: Config, logger: Logger): void {
-  try {
-    forgetAddress(state)
-  } catch (cause) {
-    logger.warn({ err: cause }, "can't remove the address for other commands")
+    logger.warn({ err: cause }, `can't ${what} the address for other commands`)
   }
 }
 
