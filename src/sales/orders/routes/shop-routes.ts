@@ -30,20 +30,18 @@ export interface ShopRouteParts {
   readonly showcase: (language: Language) => Showcase
 }
 
-/** What a form is answered with. */
-interface FormAnswer {
-  readonly page: string
-  /** 200 if left out. */
-  readonly status?: number
-  readonly retryAfterSeconds?: number | undefined
-}
-
 interface Sent {
   readonly context: PageContext
   readonly fields: URLSearchParams
   /** The client's network address. */
   readonly address: string
 }
+
+/** The page that answers a form. */
+type AnswerForm = (parts: ShopRouteParts, sent: Sent) => Promise<string>
+
+/** The page that says why a form was refused. */
+type RefuseForm = (sent: Sent, reason: RefusalReason) => string
 
 /** Adds the pages on which visitors let themselves in. */
 export function addShop(app: FastifyInstance, parts: ShopRouteParts): void {
@@ -59,7 +57,7 @@ export function addShop(app: FastifyInstance, parts: ShopRouteParts): void {
       },
     })
   }
-  const addForm = (url: string, answer: (sent: Sent) => Promise<FormAnswer>) => {
+  const addForm = (url: string, answer: AnswerForm, refused: RefuseForm) => {
     app.route({
       method: 'POST',
       url,
@@ -67,25 +65,31 @@ export function addShop(app: FastifyInstance, parts: ShopRouteParts): void {
       handler: async (request, reply) => {
         const context = visit(site, request)
         const fields = await readForm(site, request, reply)
-        const {
-          page,
-          status = 200,
-          retryAfterSeconds,
-        } = await answer({ context, fields, address: request.ip })
-        if (retryAfterSeconds !== undefined) void reply.header('Retry-After', retryAfterSeconds)
-        return sendPage(request, reply.code(status), context, page, formHeaders)
+        const sent = { context, fields, address: request.ip }
+        const page = await answer(parts, sent).catch((cause: unknown) => {
+          if (!isRefusal(cause)) throw cause
+          const { reason, code, retryAfterSeconds } = cause
+          void reply.code(errorStatus[code])
+          if (retryAfterSeconds !== undefined) void reply.header('Retry-After', retryAfterSeconds)
+          return refused(sent, reason)
+        })
+        return sendPage(request, reply, context, page, formHeaders)
       },
     })
   }
   addPage('/order', (context, query) =>
     orderForm(parts, context, { plans: query.getAll('plan'), months: 12, email: '' }, null),
   )
-  addForm('/order', (sent) => answerOrder(parts, sent))
-  addForm('/order/code', (sent) => answerOrderCode(parts, sent))
+  addForm('/order', answerOrder, ({ context, fields }, reason) =>
+    orderForm(parts, context, filledIn(fields), reason),
+  )
+  addForm('/order/code', answerOrderCode, codeAgain('/order'))
   addPage('/lost-token', (context) => lostTokenPage(context, '', null))
-  addForm('/lost-token', (sent) => answerLostToken(parts, sent))
-  addForm('/lost-token/code', (sent) => chooseSubscription(parts, sent))
-  addForm('/lost-token/reissue', (sent) => reissue(parts, sent))
+  addForm('/lost-token', answerLostToken, ({ context, fields }, reason) =>
+    lostTokenPage(context, emailOf(fields), reason),
+  )
+  addForm('/lost-token/code', chooseSubscription, codeAgain('/lost-token'))
+  addForm('/lost-token/reissue', reissue, codeAgain('/lost-token'))
 }
 
 function orderForm(
@@ -99,105 +103,72 @@ function orderForm(
 }
 
 async function answerOrder(
-  parts: ShopRouteParts,
+  { shop, showcase }: ShopRouteParts,
   { context, fields, address }: Sent,
-): Promise<FormAnswer> {
-  const { shop, showcase } = parts
-  const email = (fields.get('email') ?? '').trim()
-  const plans = fields.getAll('plan').filter((plan) => plan !== '')
-  const months = Number(fields.get('months') ?? 1)
+): Promise<string> {
+  const { language } = context
+  const { plans, months, email } = filledIn(fields)
   const items = plans.map((text) => {
     const [dataset = '', plan = ''] = text.split(':', 2)
     return { dataset, plan }
   })
-  return await orRefused(
-    async () => {
-      const { language } = context
-      const quote = quoteNew(shop, { items, months })
-      const codeId = await startOrder(shop, { email, language, address }, quote)
-      const { datasets } = showcase(language)
-      return { page: orderCodePage(context, datasets, { codeId, email, quote }) }
-    },
-    (reason) => orderForm(parts, context, { plans, months, email }, reason),
-  )
+  const quote = quoteNew(shop, { items, months })
+  const codeId = await startOrder(shop, { email, language, address }, quote)
+  return orderCodePage(context, showcase(language).datasets, { codeId, email, quote })
 }
 
 async function answerOrderCode(
   { shop }: ShopRouteParts,
   { context, fields }: Sent,
-): Promise<FormAnswer> {
-  const typed = typedCode(fields)
-  return await orRefused(
-    async () => {
-      const placed = await finishOrder(shop, typed)
-      if (placed.kind === 'confirmed') {
-        const { token, expiresAt } = placed.confirmed
-        return { page: tokenPage(context, token ?? '', expiresAt) }
-      }
-      const { order } = placed
-      return { page: waitingPage(context, order, howToPay(shop, context.language, order)) }
-    },
-    (reason) => codeAgainPage(context, '/order', typed.codeId, reason),
-  )
+): Promise<string> {
+  const placed = await finishOrder(shop, typedCode(fields))
+  if (placed.kind === 'confirmed') {
+    const { token, expiresAt } = placed.confirmed
+    return tokenPage(context, token ?? '', expiresAt)
+  }
+  const { order } = placed
+  return waitingPage(context, order, howToPay(shop, context.language, order))
 }
 
 async function answerLostToken(
   { shop }: ShopRouteParts,
   { context, fields, address }: Sent,
-): Promise<FormAnswer> {
-  const email = (fields.get('email') ?? '').trim()
-  return await orRefused(
-    async () => {
-      const codeId = await startLostToken(shop, { email, language: context.language, address })
-      return { page: lostTokenCodePage(context, email, codeId) }
-    },
-    (reason) => lostTokenPage(context, email, reason),
-  )
+): Promise<string> {
+  const email = emailOf(fields)
+  const codeId = await startLostToken(shop, { email, language: context.language, address })
+  return lostTokenCodePage(context, email, codeId)
 }
 
 async function chooseSubscription(
   { shop }: ShopRouteParts,
   { context, fields }: Sent,
-): Promise<FormAnswer> {
+): Promise<string> {
   const typed = typedCode(fields)
-  return await orRefused(
-    async () => ({
-      page: chooseSubscriptionPage(context, typed, await subscriptionsOfCode(shop, typed)),
-    }),
-    (reason) => codeAgainPage(context, '/lost-token', typed.codeId, reason),
-  )
+  return chooseSubscriptionPage(context, typed, await subscriptionsOfCode(shop, typed))
 }
 
-async function reissue({ shop }: ShopRouteParts, { context, fields }: Sent): Promise<FormAnswer> {
-  const typed = typedCode(fields)
-  const subscriptionId = fields.get('subscription') ?? ''
-  const endsEarlier = fields.get('earlier') === 'end'
-  return await orRefused(
-    async () => {
-      const { token, subscription } = await finishLostToken(shop, typed, {
-        subscriptionId,
-        endsEarlier,
-      })
-      return { page: tokenPage(context, token, subscription.expiresAt) }
-    },
-    (reason) => codeAgainPage(context, '/lost-token', typed.codeId, reason),
-  )
+async function reissue({ shop }: ShopRouteParts, { context, fields }: Sent): Promise<string> {
+  const { token, subscription } = await finishLostToken(shop, typedCode(fields), {
+    subscriptionId: fields.get('subscription') ?? '',
+    endsEarlier: fields.get('earlier') === 'end',
+  })
+  return tokenPage(context, token, subscription.expiresAt)
+}
+
+function filledIn(fields: URLSearchParams): OrderForm {
+  const plans = fields.getAll('plan').filter((plan) => plan !== '')
+  return { plans, months: Number(fields.get('months') ?? 1), email: emailOf(fields) }
+}
+
+function emailOf(fields: URLSearchParams): string {
+  return (fields.get('email') ?? '').trim()
 }
 
 function typedCode(fields: URLSearchParams): TypedCode {
   return { codeId: fields.get('id') ?? '', code: fields.get('code') ?? '' }
 }
 
-/** The answer, or the page that says why it was refused. */
-async function orRefused(
-  answer: () => Promise<FormAnswer>,
-  refused: (reason: RefusalReason) => string,
-): Promise<FormAnswer> {
-  try {
-    return await answer()
-  } catch (cause) {
-    if (!isRefusal(cause)) throw cause
-    const { reason, code, retryAfterSeconds } = cause
-    return { page: refused(reason), status: errorStatus[code], retryAfterSeconds }
-  }
+function codeAgain(path: '/order' | '/lost-token'): RefuseForm {
+  return ({ context, fields }, reason) =>
+    codeAgainPage(context, path, typedCode(fields).codeId, reason)
 }
