@@ -1,19 +1,11 @@
 import type { Operator } from '../columns/operators.js'
 import type { ErrorCode } from '../errors.js'
-import { numberWriter, pluralChooser } from '../wording.js'
-import {
-  byteWriter,
-  dayOfYearWriter,
-  dayWriter,
-  digitWriter,
-  monthWriter,
-  roubleWriter,
-  shareWriter,
-} from './writers.js'
+import { pluralChooser } from '../wording.js'
+import { writersOf } from './writers.js'
 
-const number = numberWriter('en')
+const { dayOfYear, ...writers } = writersOf('en')
+const { number } = writers
 const plural = pluralChooser('en')
-const dayOfYear = dayOfYearWriter('en')
 
 const operators: Readonly<Record<Operator, string>> = {
   eq: 'equals',
@@ -33,12 +25,7 @@ const operators: Readonly<Record<Operator, string>> = {
 
 /** The portal's texts in English. Every other language has the same keys. */
 export const englishWords = {
-  number,
-  roubles: roubleWriter('en'),
-  day: dayWriter('en'),
-  monthName: monthWriter('en'),
-  digits: digitWriter('en'),
-  share: shareWriter('en'),
+  ...writers,
   operators,
 
   service: 'Dataset Access Service',
@@ -157,7 +144,6 @@ export const englishWords = {
   takeAway: 'Save as',
   allRows: 'All rows (CSV)',
   downloading: 'Loading…',
-  bytes: byteWriter('en'),
   saved: (name: string, size: string) => `Saved ${name}, ${size}`,
   cancel: 'Cancel',
   cancelled: 'Cancelled. Rows that were sent already are counted.',

@@ -1,18 +1,10 @@
-import { numberWriter, pluralChooser } from '../wording.js'
+import { pluralChooser } from '../wording.js'
 import type { PortalWords } from './portal-words-en.js'
-import {
-  byteWriter,
-  dayOfYearWriter,
-  dayWriter,
-  digitWriter,
-  monthWriter,
-  roubleWriter,
-  shareWriter,
-} from './writers.js'
+import { writersOf } from './writers.js'
 
-const number = numberWriter('ru')
+const { dayOfYear, ...writers } = writersOf('ru')
+const { number } = writers
 const plural = pluralChooser('ru')
-const dayOfYear = dayOfYearWriter('ru')
 
 const rowForms = { one: 'строка', few: 'строки', other: 'строк' }
 const costForms = { one: 'строку', few: 'строки', other: 'строк' }
@@ -23,12 +15,7 @@ const rowsLeftForms = { one: 'Осталась', other: 'Осталось' }
 
 /** Портал по-русски. */
 export const russianWords: PortalWords = {
-  number,
-  roubles: roubleWriter('ru'),
-  day: dayWriter('ru'),
-  monthName: monthWriter('ru'),
-  digits: digitWriter('ru'),
-  share: shareWriter('ru'),
+  ...writers,
   operators: {
     eq: 'равно',
     ne: 'не равно (без пустых)',
@@ -163,7 +150,6 @@ export const russianWords: PortalWords = {
   takeAway: 'Сохранить как',
   allRows: 'Все строки (CSV)',
   downloading: 'Загрузка…',
-  bytes: byteWriter('ru'),
   saved: (name, size) => `Сохранено: ${name}, ${size}`,
   cancel: 'Отменить',
   cancelled: 'Отменено. Уже отправленные строки учтены.',

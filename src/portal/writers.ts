@@ -1,28 +1,48 @@
-/** Returns a formatter for whole roubles: `3 900 ₽`. */
-export function roubleWriter(locale: string): (roubles: number) => string {
-  const format = new Intl.NumberFormat(locale, {
-    style: 'currency',
-    currency: 'RUB',
-    currencyDisplay: 'narrowSymbol',
-    maximumFractionDigits: 0,
-  })
-  return (roubles) => format.format(roubles)
+import { numberWriter } from '../wording.js'
+
+/** Returns the formatters of a language; their times are ISO 8601, and read in UTC. */
+export function writersOf(locale: string) {
+  return {
+    number: numberWriter(locale),
+    /** Whole roubles: `3 900 ₽`. */
+    roubles: amountWriter(locale, {
+      style: 'currency',
+      currency: 'RUB',
+      currencyDisplay: 'narrowSymbol',
+      maximumFractionDigits: 0,
+    }),
+    day: dayWriter(locale),
+    /** The day of a time without its year: `1 December`. */
+    dayOfYear: timeWriter(locale, { day: 'numeric', month: 'long' }),
+    /** A month `YYYY-MM`: `Nov 2026`. */
+    monthName: timeWriter(locale, { month: 'short', year: 'numeric' }),
+    digits: digitWriter(locale),
+    /** A share from 0 to 1: `12.5%`. */
+    share: amountWriter(locale, { style: 'percent', maximumFractionDigits: 1 }),
+    bytes: byteWriter(locale),
+  }
 }
 
 /** Returns a formatter for the day of an ISO 8601 time, in UTC. */
 export function dayWriter(locale: string): (time: string) => string {
-  const format = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' })
+  return timeWriter(locale, { dateStyle: 'long' })
+}
+
+function timeWriter(locale: string, options: Intl.DateTimeFormatOptions): (time: string) => string {
+  const format = new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
   return (time) => format.format(new Date(time))
 }
 
-/** Returns a formatter for the day of an ISO 8601 time without its year, in UTC: `1 December`. */
-export function dayOfYearWriter(locale: string): (time: string) => string {
-  const format = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', timeZone: 'UTC' })
-  return (time) => format.format(new Date(time))
+function amountWriter(
+  locale: string,
+  options: Intl.NumberFormatOptions,
+): (amount: number) => string {
+  const format = new Intl.NumberFormat(locale, options)
+  return (amount) => format.format(amount)
 }
 
 /** Returns a formatter for sizes of files: `12 kB`, `3.4 MB`. */
-export function byteWriter(locale: string): (bytes: number) => string {
+function byteWriter(locale: string): (bytes: number) => string {
   const sizes = (['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const).map(
     (unit) => new Intl.NumberFormat(locale, { style: 'unit', unit, maximumSignificantDigits: 3 }),
   )
@@ -32,27 +52,11 @@ export function byteWriter(locale: string): (bytes: number) => string {
   }
 }
 
-/** Returns a formatter for a share from 0 to 1: `12.5%`. */
-export function shareWriter(locale: string): (share: number) => string {
-  const format = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
-  return (share) => format.format(share)
-}
-
-/** Returns a formatter for a month `YYYY-MM`: `Nov 2026`. */
-export function monthWriter(locale: string): (month: string) => string {
-  const format = new Intl.DateTimeFormat(locale, {
-    month: 'short',
-    year: 'numeric',
-    timeZone: 'UTC',
-  })
-  return (month) => format.format(new Date(`${month}-01T00:00:00Z`))
-}
-
 /**
  * Returns a formatter that adds thousands separators to numbers of five digits or more; four digits
  * are often a year. It never parses the text as a number, so every digit is kept.
  */
-export function digitWriter(locale: string): (digits: string) => string {
+function digitWriter(locale: string): (digits: string) => string {
   const parts = new Intl.NumberFormat(locale, { useGrouping: 'always' }).formatToParts(1000.5)
   const mark = (type: string) => parts.find((part) => part.type === type)?.value ?? ''
   const group = mark('group')
