@@ -1,7 +1,8 @@
-import { accountWordsOf } from '../../account-words.js'
-import { isLanguage } from '../../language.js'
+import { englishAccountWords } from '../../account-words-en.js'
+import type { AccountWords } from '../../account-words-en.js'
+import { russianAccountWords } from '../../account-words-ru.js'
 
-const { lang } = document.documentElement
+const isRussian = document.documentElement.lang === 'ru'
 
 /** The account's texts in the language of this page. */
-export const say = accountWordsOf(isLanguage(lang) ? lang : 'en')
+export const say: AccountWords = isRussian ? russianAccountWords : englishAccountWords
