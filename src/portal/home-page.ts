@@ -1,6 +1,6 @@
 import type { ShownDataset } from '../service/showcase.js'
 import { codeBlock } from './code-block.js'
-import { html } from './html.js'
+import { fact, html } from './html.js'
 import type { Html } from './html.js'
 import { layout } from './layout.js'
 import type { PageContext } from './page-context.js'
@@ -92,27 +92,11 @@ function plansOf(
 /** Shows rows, columns, date of the data, last update and source of a dataset. */
 export function datasetFacts({ words }: PageContext, dataset: ShownDataset): Html {
   const { rows, columns, asOf, updatedAt, source } = dataset
+  const time = (iso: string) =>
+    html`<time datetime="${iso}">${iso.length < 10 ? iso : words.day(iso)}</time>`
   return html`<dl class="facts">
-    <div>
-      <dt>${words.rows}</dt>
-      <dd>${words.number(rows)}</dd>
-    </div>
-    <div>
-      <dt>${words.columns}</dt>
-      <dd>${words.number(columns.length)}</dd>
-    </div>
-    ${
-      asOf === null
-        ? null
-        : html`<div>
-            <dt>${words.asOf}</dt>
-            <dd><time datetime="${asOf}">${asOf.length < 10 ? asOf : words.day(asOf)}</time></dd>
-          </div>`
-    }
-    <div>
-      <dt>${words.updatedAt}</dt>
-      <dd><time datetime="${updatedAt}">${words.day(updatedAt)}</time></dd>
-    </div>
+    ${fact(words.rows, words.number(rows))} ${fact(words.columns, words.number(columns.length))}
+    ${asOf === null ? null : fact(words.asOf, time(asOf))} ${fact(words.updatedAt, time(updatedAt))}
     ${
       source === null
         ? null

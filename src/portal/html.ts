@@ -15,6 +15,14 @@ export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Ht
   return { [brand]: String.raw({ raw: texts }, ...parts.map(partText)) }
 }
 
+/** A name with its value, in a list of facts. */
+export function fact(name: string, value: Html | string): Html {
+  return html`<div>
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`
+}
+
 /** The text of a whole page. */
 export function pageText(page: Html): string {
   return `<!doctype html>\n${page[brand]}\n`

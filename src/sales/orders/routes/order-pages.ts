@@ -7,7 +7,7 @@ import type { RefusalReason } from '../refusals.js'
 import type { Order } from '../../../control/orders.js'
 import type { Quote } from '../new-order.js'
 import { codeBlock } from '../../../portal/code-block.js'
-import { html } from '../../../portal/html.js'
+import { fact, html } from '../../../portal/html.js'
 import type { Html } from '../../../portal/html.js'
 import type { PageContext } from '../../../portal/page-context.js'
 import { titledPage } from '../../../portal/titled-page.js'
@@ -228,18 +228,9 @@ export function waitingPage(context: PageContext, order: Order, payment: string)
     say.waitingTitle,
     html`<p class="lead">${say.waitingText}</p>
       <dl class="facts">
-        <div>
-          <dt>${say.orderNumber}</dt>
-          <dd><code>${order.orderId}</code></dd>
-        </div>
-        <div>
-          <dt>${say.amount}</dt>
-          <dd>${context.words.roubles(order.amountRub)}</dd>
-        </div>
-        <div>
-          <dt>${say.payUntil}</dt>
-          <dd>${say.date(order.payUntil)}</dd>
-        </div>
+        ${fact(say.orderNumber, html`<code>${order.orderId}</code>`)}
+        ${fact(say.amount, context.words.roubles(order.amountRub))}
+        ${fact(say.payUntil, say.date(order.payUntil))}
       </dl>
       <h2>${say.howToPay}</h2>
       <p class="payment">${payment}</p>
