@@ -52,7 +52,7 @@ const weights: Readonly<Record<string, number>> = {
   'files of src itself': 2040,
   http: 3451,
   mcp: 1555,
-  portal: 7113,
+  portal: 7090,
   query: 2985,
   registry: 1883,
   sales: 5786,

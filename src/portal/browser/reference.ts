@@ -2,11 +2,11 @@
 import swaggerUi from '@fastify/swagger-ui/static/swagger-ui-bundle.js'
 import './reference.css'
 import { ask, root } from './ask-page.js'
-import { button, element } from './element.js'
+import { element } from './element.js'
 import { words } from './page-words.js'
 import { refusalText } from './refusal-text.js'
-import { forgetToken, ownToken } from './tab-store.js'
-import { foldedTokenForm } from './token-form.js'
+import { ownToken } from './tab-store.js'
+import { foldedTokenForm, forgetLine } from './token-form.js'
 
 /** As the document names it. */
 const scheme = 'token'
@@ -55,7 +55,12 @@ async function show(place: HTMLElement, bar: HTMLElement): Promise<void> {
   const token = ownToken()
   bar.replaceChildren(element('p', { role: 'status', class: 'status' }, words.running))
   const answer = await ask(`/openapi.json${query}`, token)
-  const tokenBar = token === null ? tokenForm(place, bar) : forgetLine()
+  const tokenBar =
+    token === null
+      ? foldedTokenForm(words.referencePublic, () => {
+          void show(place, bar)
+        })
+      : forgetLine(words.referenceOwn, () => location.reload())
   if (answer.kind === 'refused') {
     const text = element('p', { role: 'status', class: 'status error' }, refusalText(answer))
     bar.replaceChildren(text, tokenBar)
@@ -104,20 +109,6 @@ async function listDatasets(token: string): Promise<void> {
 interface Listed {
   readonly name: string
   readonly title: string
-}
-
-function tokenForm(place: HTMLElement, bar: HTMLElement): HTMLElement {
-  return foldedTokenForm(words.referencePublic, () => {
-    void show(place, bar)
-  })
-}
-
-function forgetLine(): HTMLElement {
-  const forget = button(words.forget, () => {
-    forgetToken()
-    location.reload()
-  })
-  return element('p', { class: 'line' }, words.referenceOwn, forget)
 }
 
 const place = document.getElementById('reference')

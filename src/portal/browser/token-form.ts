@@ -2,7 +2,7 @@ import { ask } from './ask-page.js'
 import { button, element, onSubmit } from './element.js'
 import { words } from './page-words.js'
 import { refusalText } from './refusal-text.js'
-import { keepToken } from './tab-store.js'
+import { forgetToken, keepToken } from './tab-store.js'
 
 /** A line of text with a button that opens the form. */
 export function foldedTokenForm(text: string, changed: () => void): HTMLElement {
@@ -18,6 +18,15 @@ export function foldedTokenForm(text: string, changed: () => void): HTMLElement 
     { 'aria-expanded': 'false' },
   )
   return element('div', {}, element('p', { class: 'line' }, text, own), form)
+}
+
+/** A line of text with a button that forgets the visitor's own token. */
+export function forgetLine(text: string, forgotten: () => void): HTMLElement {
+  const forget = button(words.forget, () => {
+    forgetToken()
+    forgotten()
+  })
+  return element('p', { class: 'line' }, text, forget)
 }
 
 /** Takes a token if the service knows it, and keeps it for this tab. */

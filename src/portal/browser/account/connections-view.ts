@@ -8,12 +8,13 @@ import { say } from './account-words.js'
 export function connectionsView(token: string): HTMLElement {
   const status = statusLine()
   const place = element('div')
+  const nothing = element('p', { class: 'muted' }, say.noConnections)
   const load = async () => {
     const answer = await status.ask('/account/connections', token)
     if (answer === null) return
     // The server's `connectionJson` wrote them.
     const { data } = answer as { readonly data: readonly ConnectionJson[] }
-    place.replaceChildren(data.length === 0 ? nothing() : list(data))
+    place.replaceChildren(data.length === 0 ? nothing : list(data))
   }
   const end = async ({ connection, app }: ConnectionJson) => {
     const path = `/account/connections/${connection}`
@@ -40,10 +41,6 @@ export function connectionsView(token: string): HTMLElement {
     status.line,
     place,
   )
-}
-
-function nothing(): HTMLElement {
-  return element('p', { class: 'muted' }, say.noConnections)
 }
 
 function cellsOf(connection: ConnectionJson): readonly Cell[] {

@@ -1,12 +1,12 @@
-import { button, element } from '../element.js'
+import { element } from '../element.js'
 import { words } from '../page-words.js'
 import { readRowsQuestion } from '../question/rows-question.js'
 import { readColumns, readMeasures } from '../question/columns.js'
 import type { PageFacts } from '../question/panel.js'
 import { firstPlace, readFragment, writeFragment } from '../question/view.js'
 import type { View } from '../question/view.js'
-import { forgetToken, ownToken } from '../tab-store.js'
-import { foldedTokenForm, tokenForm } from '../token-form.js'
+import { ownToken } from '../tab-store.js'
+import { foldedTokenForm, forgetLine, tokenForm } from '../token-form.js'
 import { keepAddress } from './address.js'
 import { factsView } from './column-facts.js'
 import { makePanels } from './panels.js'
@@ -46,13 +46,7 @@ export function startDatasetPage(place: HTMLElement): void {
 
 /** Shows which token is used, and changes it. `changed` is called after a change. */
 function tokenBar(hasDemo: boolean, changed: () => void): HTMLElement {
-  if (ownToken() !== null) {
-    const forget = button(words.forget, () => {
-      forgetToken()
-      changed()
-    })
-    return element('p', { class: 'line' }, words.withOwn, forget)
-  }
+  if (ownToken() !== null) return forgetLine(words.withOwn, changed)
   if (hasDemo) return foldedTokenForm(words.withDemo, changed)
   return element('div', {}, element('p', {}, words.noToken), tokenForm(changed))
 }

@@ -47,15 +47,12 @@ export function makePanels(
     bar.select(view.tab)
     const known = panels.get(view.tab)
     if (known && writeFragment(known.view()) === writeFragment(view)) return
-    const panel = panelOf(facts, view, changes)
+    const panel =
+      view.tab === 'rows' ? rowsPanel(facts, view, changes) : analysisPanel(facts, view, changes)
     panels.set(view.tab, panel)
     target.panel.replaceChildren(panel.node)
     if (isAsked) panel.run()
   }
   place.append(...(tabs.length > 1 ? [bar.node] : []), ...places.map(({ panel }) => panel))
   return { show, view: shown }
-}
-
-function panelOf(facts: PageFacts, view: View, changes: ViewChanges): Panel {
-  return view.tab === 'rows' ? rowsPanel(facts, view, changes) : analysisPanel(facts, view, changes)
 }

@@ -26,7 +26,10 @@ export function filterEditor(
  * to `input`, so that the form, which reads it next, finds it complete.
  */
 function filterRow(columns: readonly PageColumn[], filter: Filter | null): FormPart<Filter> {
-  const column = element('select', { 'aria-label': words.column }, ...columns.map(columnOption))
+  const columnOptions = columns.map((each) =>
+    element('option', { value: each.name }, columnHint(each)),
+  )
+  const column = element('select', { 'aria-label': words.column }, ...columnOptions)
   const operator = element('select', { 'aria-label': words.operator })
   const place = element('span', { class: 'value' })
   const chosen = () => columns.find(({ name }) => name === column.value)
@@ -38,7 +41,8 @@ function filterRow(columns: readonly PageColumn[], filter: Filter | null): FormP
   })
   const setOperators = (wanted: string) => {
     const known = chosen()?.operators ?? []
-    operator.replaceChildren(...known.map(operatorOption))
+    const options = known.map((each) => element('option', { value: each }, words.operators[each]))
+    operator.replaceChildren(...options)
     operator.value = known.find((each) => each === wanted) ?? known[0] ?? ''
   }
   const setValue = (values: readonly string[]) => {
@@ -55,12 +59,4 @@ function filterRow(columns: readonly PageColumn[], filter: Filter | null): FormP
   setOperators(filter?.operator ?? '')
   setValue(filter?.values ?? [])
   return { node: element('div', { class: 'filter' }, column, operator, place), read }
-}
-
-function columnOption(column: PageColumn): HTMLOptionElement {
-  return element('option', { value: column.name }, columnHint(column))
-}
-
-function operatorOption(operator: Operator): HTMLOptionElement {
-  return element('option', { value: operator }, words.operators[operator])
 }

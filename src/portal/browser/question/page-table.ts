@@ -16,16 +16,10 @@ export function pageTable(columns: readonly PageColumn[], rows: readonly Row[]):
     { class: 'wide tall', role: 'region', tabindex: 0, 'aria-label': words.result },
     table,
   )
-  if (columns.length * rows.length <= plainCellsMax) fillTable(table, columns, rows)
-  else fillWindow(region, table, { columns, rows })
-  return region
-}
-
-function fillTable(
-  table: HTMLTableElement,
-  columns: readonly PageColumn[],
-  rows: readonly Row[],
-): void {
+  if (columns.length * rows.length > plainCellsMax) {
+    fillWindow(region, table, { columns, rows })
+    return region
+  }
   const body = rows.map((row) =>
     element('tr', {}, ...columns.map((column) => bodyCell(column, row.get(column.name)))),
   )
@@ -33,4 +27,5 @@ function fillTable(
     element('thead', {}, element('tr', {}, ...columns.map(headCell))),
     element('tbody', {}, ...body),
   )
+  return region
 }
