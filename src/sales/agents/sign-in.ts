@@ -6,7 +6,6 @@ import type { SecretPair } from '../../control/connections/exchange-secrets.js'
 import { SecretLookup } from '../../control/connections/secret-lookup.js'
 import type { ConnectionTerms } from '../../control/connections/secret-lookup.js'
 import { hashToken, parseToken } from '../../control/tokens/token-format.js'
-import type { ParsedToken } from '../../control/tokens/token-format.js'
 import type { CodeParts } from '../codes.js'
 import { readAuthorizeRequest } from './authorize-request.js'
 import type { AuthorizeRequest } from './authorize-request.js'
@@ -89,8 +88,8 @@ export function createSignIn(parts: SignInParts): SignIn {
     revoke: async (form) => {
       const { required, optional } = readParameters(form)
       const secret = parseToken(required('token'))
-      const found =
-        secret && isConnectionSecret(secret.kind) ? await secrets.find(secret.hash) : undefined
+      const isOfConnection = secret?.kind === 'agent' || secret?.kind === 'renew'
+      const found = isOfConnection ? await secrets.find(secret.hash) : undefined
       if (!found || found.endedAt !== null) return
       if ((optional('client_id') ?? found.clientId) !== found.clientId) return
       await endConnection(control, found.connectionId, { reason: 'disconnected', now: now() })
@@ -127,10 +126,6 @@ function exchanging(parts: SignInParts, secrets: SecretLookup): SignIn['exchange
       'This code or token is unknown, was used, or has ended. Sign in again.',
     )
   }
-}
-
-function isConnectionSecret(kind: ParsedToken['kind']): boolean {
-  return kind === 'agent' || kind === 'renew'
 }
 
 /** @throws OAuthError invalid_client: the client registers again */

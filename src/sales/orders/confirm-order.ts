@@ -41,7 +41,7 @@ export async function confirmOrder(
     const order = await showOrder(tx, orderId)
     requireOpen(order, isLateAccepted)
     requirePlans(parts, order)
-    const applied = await apply({ ...parts, store: tx }, order, now)
+    const applied = await appliers[order.kind]({ ...parts, store: tx }, order, now)
     const { subscriptionId } = applied
     await recordAction(tx, {
       action: 'order.confirmed',
@@ -68,16 +68,9 @@ function requirePlans({ registry }: OrderParts, { orderId, items }: Order): void
 
 type Applied = Omit<Confirmed, 'order'>
 
-async function apply(parts: OrderParts, order: Order, now: number): Promise<Applied> {
-  switch (order.kind) {
-    case 'new':
-      return await create(parts, order, now)
-    case 'renew':
-      return await extend(parts, order, now)
-    case 'change':
-      return await change(parts, order, now)
-  }
-}
+type Apply = (parts: OrderParts, order: Order, now: number) => Promise<Applied>
+
+const appliers: Readonly<Record<Order['kind'], Apply>> = { new: create, renew: extend, change }
 
 async function create({ store, mailKey }: OrderParts, order: Order, now: number): Promise<Applied> {
   const { email, items, months, amountRub, language, orderId } = order

@@ -56,7 +56,7 @@ interface ConsentContent {
 export function consentPage(context: PageContext, content: ConsentContent): string {
   const words = consentWords(context.language)
   const { client, target } = content.request
-  const isForeign = client.host !== null && !isAt(target, client.host)
+  const isForeign = client.host !== null && !(target.kind === 'site' && target.host === client.host)
   return titledPage(
     context,
     words.title,
@@ -182,10 +182,6 @@ function receiverText(words: ConsentWords, target: RedirectTarget): string {
     case 'app':
       return words.app(target.scheme)
   }
-}
-
-function isAt(target: RedirectTarget, host: string): boolean {
-  return target.kind === 'site' && target.host === host
 }
 
 /** Why nothing is connected. */

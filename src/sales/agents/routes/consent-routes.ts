@@ -104,15 +104,9 @@ async function answerForm(
   const answer = form.optional('answer')
   if (answer === 'cancel') return sendTo(reply, deniedLocation(asked))
   const sent: SentForm = { ...parts, visit, asked, form }
-  if (!parts.signIn.isMailOn) return await takeToken(sent)
-  switch (answer) {
-    case 'mail':
-      return await mailCode(sent)
-    case 'code':
-      return await takeCode(sent)
-    default:
-      return await takeToken(sent)
-  }
+  const { isMailOn } = parts.signIn
+  if (isMailOn && answer === 'mail') return await mailCode(sent)
+  return isMailOn && answer === 'code' ? await takeCode(sent) : await takeToken(sent)
 }
 
 /** A form of the page, as it was sent. */
