@@ -51,7 +51,7 @@ const weights: Readonly<Record<string, number>> = {
   engine: 10897,
   'files of src itself': 2040,
   http: 3451,
-  mcp: 1555,
+  mcp: 1549,
   portal: 7090,
   query: 2985,
   registry: 1883,

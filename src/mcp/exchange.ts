@@ -53,7 +53,9 @@ export function createExchange(): Exchange {
       if (await isLegacyRequest(request, message.content)) {
         return replyOf(await answerLegacy(request, server(), options))
       }
-      if (opensStream(message)) return replyOf(methodNotFound(message))
+      // The SDK would open a stream; this server has no notifications.
+      const opensStream = recordOf(message.content)['method'] === 'subscriptions/listen'
+      if (opensStream) return replyOf(methodNotFound(message))
       return replyOf(await modern.fetch(request, options))
     },
     close: () => modern.close(),
@@ -78,11 +80,6 @@ async function answerLegacy(
   } finally {
     await server.close()
   }
-}
-
-/** The SDK would open a stream; this server has no notifications. */
-function opensStream({ content }: Message): boolean {
-  return recordOf(content)['method'] === 'subscriptions/listen'
 }
 
 function methodNotFound({ content }: Message): Response {

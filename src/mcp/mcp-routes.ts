@@ -98,7 +98,8 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
       const content = parsedJson(body)
       if (body.length > lettersAtOnce) await setImmediate()
       context.observe?.({ kind: 'tool', name: shownName(content) })
-      const caller = await service.spend(admitted, isCounted(content) ? 'request' : 'free request')
+      const isCounted = countedMethods.includes(recordOf(content)['method'])
+      const caller = await service.spend(admitted, isCounted ? 'request' : 'free request')
       if (Array.isArray(content)) throw badRequest('Send one message a request, not an array.')
       const call = { caller, bodyText: body }
       const logFault = (error: ServiceError) =>
@@ -137,10 +138,6 @@ const staticText =
 const elsewhereText = (signInPaths: SignInPaths) =>
   `There is nothing at this path. The OAuth metadata of this service is at ${signInPaths.server} ` +
   `and ${signInPaths.resource}${path}.`
-
-function isCounted(content: unknown): boolean {
-  return countedMethods.includes(recordOf(content)['method'])
-}
 
 /** The tool, or else the method, for the log: a name that this server knows. */
 function shownName(content: unknown): string {
