@@ -21,18 +21,8 @@ const noTypeName = 'NULL'
 /** The type of a column, or of a part of one, that has none because all its values are empty. */
 export const noType: DataType = { kind: 'other', name: noTypeName }
 
-export const scalarNames = [
+const otherScalarNames = [
   'BOOLEAN',
-  'TINYINT',
-  'SMALLINT',
-  'INTEGER',
-  'BIGINT',
-  'HUGEINT',
-  'UTINYINT',
-  'USMALLINT',
-  'UINTEGER',
-  'UBIGINT',
-  'UHUGEINT',
   'FLOAT',
   'DOUBLE',
   'VARCHAR',
@@ -50,7 +40,7 @@ export const scalarNames = [
   'JSON',
 ] as const
 
-export type ScalarName = (typeof scalarNames)[number]
+export type ScalarName = IntegerName | (typeof otherScalarNames)[number]
 
 /** The type in DuckDB's notation, for messages, casts and comparison. Names inside are quoted. */
 export function typeText(type: DataType): string {
@@ -98,6 +88,9 @@ export const integerRanges = {
 } as const
 
 export type IntegerName = keyof typeof integerRanges
+
+const integerNames = Object.keys(integerRanges).filter(isIntegerName)
+export const scalarNames: readonly ScalarName[] = [...integerNames, ...otherScalarNames]
 
 function signed(bits: number): IntegerRange {
   return { min: -(2n ** BigInt(bits - 1)), max: 2n ** BigInt(bits - 1) - 1n }
@@ -200,9 +193,9 @@ function widenIntegers(left: DataType, right: DataType): DataType | undefined {
   if (!a || !b) return undefined
   const min = a.min < b.min ? a.min : b.min
   const max = a.max > b.max ? a.max : b.max
-  const name = Object.keys(integerRanges)
-    .filter(isIntegerName)
-    .find((each) => integerRanges[each].min <= min && integerRanges[each].max >= max)
+  const name = integerNames.find(
+    (each) => integerRanges[each].min <= min && integerRanges[each].max >= max,
+  )
   return name && scalar(name)
 }
 
