@@ -80,16 +80,13 @@ export function readForms(content: unknown, lists: readonly string[]): unknown {
   const read = withReadLists(content, lists)
   if (typeof read !== 'object' || read === null || Array.isArray(read)) return read
   const { filters, select } = recordOf(read)
+  // All columns, as SQL writes them.
+  const isEverything = Array.isArray(select) && select.length === 1 && select[0] === '*'
   return {
     ...read,
-    ...(isEverything(select) && { select: [] }),
+    ...(isEverything && { select: [] }),
     ...(Array.isArray(filters) && { filters: filters.map(withoutAbsentValue) }),
   }
-}
-
-/** All columns, as SQL writes them. */
-function isEverything(select: unknown): boolean {
-  return Array.isArray(select) && select.length === 1 && select[0] === '*'
 }
 
 function withoutAbsentValue(filter: unknown): unknown {

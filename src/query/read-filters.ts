@@ -37,7 +37,10 @@ export async function readFilters(
   filters: readonly RawFilter[],
   find: (name: string) => Column,
 ): Promise<readonly ReadFilter[]> {
-  requireFewFilters(filters)
+  if (filters.length > filtersMax) {
+    const given = filters.length
+    throw badRequest(`A request has at most ${filtersMax} filters; this one has ${given}.`)
+  }
   const isInTurns = isLong(filters)
   const read: ReadFilter[] = []
   for (const filter of filters) {
@@ -53,11 +56,6 @@ export function filtersKey(filters: readonly ReadFilter[]): string {
     .flatMap(({ keys }) => keys)
     .sort()
     .join()
-}
-
-function requireFewFilters({ length }: readonly RawFilter[]): void {
-  if (length <= filtersMax) return
-  throw badRequest(`A request has at most ${filtersMax} filters; this one has ${length}.`)
 }
 
 /** @throws bad_request if the searches have too many words together */
