@@ -69,15 +69,10 @@ export function requireOurResources(resources: readonly string[], issuer: string
   throw new OAuthError('invalid_target', `The only resource here is ${issuer}/mcp.`)
 }
 
-/** Where the person goes after they have connected. */
-export function connectedLocation(
+/** Where the person goes after they have connected or declined. */
+export function answerLocation(
   { redirectUri, state, issuer }: AuthorizeRequest,
-  code: string,
+  answer: { readonly code: string } | { readonly error: 'access_denied' },
 ): string {
-  return withParameters(redirectUri, { code, state, iss: issuer })
-}
-
-/** Where the person goes after they have declined. */
-export function deniedLocation({ redirectUri, state, issuer }: AuthorizeRequest): string {
-  return withParameters(redirectUri, { error: 'access_denied', state, iss: issuer })
+  return withParameters(redirectUri, { ...answer, state, iss: issuer })
 }

@@ -16,7 +16,7 @@ import { CodeRefusal } from '../form-refusal.js'
 import { requestCode, withCode } from '../codes.js'
 import type { CodeParts, TypedCode, Visitor } from '../codes.js'
 import { Attempts } from './attempts.js'
-import { connectedLocation } from './authorize-request.js'
+import { answerLocation } from './authorize-request.js'
 import type { AuthorizeRequest } from './authorize-request.js'
 
 /** What came of a token or a code. */
@@ -118,7 +118,7 @@ function byToken(
     connections[principal.kind].note(key)
     const owner = ownerOf(principal, text.trim())
     const { code } = await makeConnection(control, { owner, ...askedBy(request), now: clock.now() })
-    return { kind: 'connected', location: connectedLocation(request, code) }
+    return { kind: 'connected', location: answerLocation(request, { code }) }
   }
 }
 
@@ -149,7 +149,7 @@ function byCode({ codes, clock }: ConnectParts, connections: Attempts): Connect[
         await noteUse(tx, codeId, clock.now())
         const owner = { subscriptionId, tokenId: chosen.tokenId, madeBy: 'mail' } as const
         const { code } = await makeConnection(tx, { owner, ...askedBy(request), now: clock.now() })
-        return { kind: 'connected', location: connectedLocation(request, code) }
+        return { kind: 'connected', location: answerLocation(request, { code }) }
       },
     )
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorStatus, ServiceError } from '../../../errors.js'
 import { CodeRefusal } from '../../form-refusal.js'
-import { deniedLocation } from '../authorize-request.js'
+import { answerLocation } from '../authorize-request.js'
 import type { AuthorizeRequest } from '../authorize-request.js'
 import { OAuthError } from '../oauth-error.js'
 import { readParameters } from '../parameters.js'
@@ -102,7 +102,7 @@ async function answerForm(
   }
   const form = readParameters((await readBody(request, reply, formBytesMax)).toString())
   const answer = form.optional('answer')
-  if (answer === 'cancel') return sendTo(reply, deniedLocation(asked))
+  if (answer === 'cancel') return sendTo(reply, answerLocation(asked, { error: 'access_denied' }))
   const sent: SentForm = { ...parts, visit, asked, form }
   const { isMailOn } = parts.signIn
   if (isMailOn && answer === 'mail') return await mailCode(sent)
