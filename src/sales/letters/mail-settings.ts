@@ -53,12 +53,9 @@ export function readMailSettings({
 
 function readSender(text: string): Sender | undefined {
   const { name, address } = namedPattern.exec(text.trim())?.groups ?? { name: '', address: text }
-  const sender = { name: unquoted(name ?? ''), address: (address ?? '').trim() }
+  const unquoted = (name ?? '').trim().replace(/^"(.*)"$/, '$1')
+  const sender = { name: unquoted, address: (address ?? '').trim() }
   return emailPattern.test(sender.address) ? sender : undefined
-}
-
-function unquoted(name: string): string {
-  return name.trim().replace(/^"(.*)"$/, '$1')
 }
 
 function readServer(url: URL): SmtpServer {
