@@ -31,12 +31,7 @@ export function forgetLine(text: string, forgotten: () => void): HTMLElement {
 
 /** Takes a token if the service knows it, and keeps it for this tab. */
 export function tokenForm(changed: () => void): HTMLFormElement {
-  const input = element('input', {
-    type: 'password',
-    autocomplete: 'off',
-    spellcheck: 'false',
-    required: true,
-  })
+  const input = tokenInput()
   const status = element('span', { role: 'status', class: 'status' })
   const form = element(
     'form',
@@ -59,4 +54,10 @@ export function tokenForm(changed: () => void): HTMLFormElement {
   }
   onSubmit(form, () => take(input.value.trim()))
   return form
+}
+
+/** An input for a token, which shows none of it. */
+export function tokenInput(id: string | null = null): HTMLInputElement {
+  const hidden = { type: 'password', autocomplete: 'off', spellcheck: 'false' }
+  return element('input', { id, ...hidden, required: true })
 }

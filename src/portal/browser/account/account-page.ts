@@ -8,19 +8,14 @@ import { button, element, onSubmit } from '../element.js'
 import { words } from '../page-words.js'
 import { refusalText } from '../refusal-text.js'
 import { forgetToken, keepToken, ownToken } from '../tab-store.js'
+import { tokenInput } from '../token-form.js'
 
 /** What the demo token has in place of a subscription. */
 const demo = 'demo'
 
 /** Builds the account page: an input for the token, then its account. */
 export function startAccount(place: HTMLElement): void {
-  const input = element('input', {
-    id: 'token',
-    type: 'password',
-    autocomplete: 'off',
-    spellcheck: 'false',
-    required: true,
-  })
+  const input = tokenInput('token')
   const status = element('p', { role: 'status', class: 'status' })
   const account = element('div')
   /** Counts requests, so that the answer to an earlier request is ignored. */
