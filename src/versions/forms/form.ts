@@ -25,7 +25,7 @@ export interface Form {
 }
 
 /** Increase one when the layout of its forms changes: then they are made again. */
-const layouts: Readonly<Record<FormKind, number>> = { rows: 1, pages: 1, search: 3 }
+const layouts: Readonly<Record<FormKind, number>> = { rows: 2, pages: 1, search: 3 }
 
 /** A search file names ranges of so many rows; the row groups of pages have as many. */
 export const rangeRows = 10_240
