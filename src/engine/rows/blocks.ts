@@ -30,6 +30,11 @@ export async function deflateBlock(text: Buffer): Promise<Buffer> {
   return block
 }
 
+/** How long the text of a block is. */
+export function textLengthOf(block: Buffer): number {
+  return block.readUInt32LE(4)
+}
+
 /**
  * The texts of blocks that lie one after the other and have the right sums. `bytes` is used up.
  * @throws DamagedCopyError; zlib's error

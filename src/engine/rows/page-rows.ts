@@ -1,6 +1,6 @@
 import type { FilePosition } from '../../query/question.js'
 import type { Row } from '../engine.js'
-import { inflateBlocks } from './blocks.js'
+import { inflateBlocks, textLengthOf } from './blocks.js'
 import type { CopyOfFile } from './plan.js'
 import type { Splicer } from './splice.js'
 
@@ -33,6 +33,8 @@ interface PageRowsOptions {
 
 /** So many bytes of blocks are inflated at once, unless one read brings more. */
 const waitingBytesMax = 65_536
+/** So many bytes of text, too: long rows may take a hundredth of it as blocks. */
+const waitingTextMax = 262_144
 const roomBytesMin = 16_384
 
 /** The rows of a page. Their blocks wait, and are inflated together, whichever copy they are of. */
@@ -45,6 +47,7 @@ export class PageRows {
   #numbers = 0
   #room = Buffer.allocUnsafeSlow(roomBytesMin)
   #used = 0
+  #textBytes = 0
 
   constructor(options: PageRowsOptions) {
     this.#options = options
@@ -70,12 +73,13 @@ export class PageRows {
     this.#waiting.push(part)
     this.#sizes.push(size)
     this.#numbers += part.numbers.length
+    this.#textBytes += textLengthOf(this.#room.subarray(this.#used))
     this.#used += size
   }
 
   /** Makes the rows that wait, if many do. */
   flushIfFull(): void {
-    if (this.#used >= waitingBytesMax) this.flush()
+    if (this.#used >= waitingBytesMax || this.#textBytes >= waitingTextMax) this.flush()
   }
 
   /** Makes the rows that wait; another value with the same hash is none of the page. */
@@ -100,5 +104,6 @@ export class PageRows {
     this.#sizes = []
     this.#numbers = 0
     this.#used = 0
+    this.#textBytes = 0
   }
 }
