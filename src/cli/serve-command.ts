@@ -41,10 +41,13 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
   const reader = !flags.json && hasReader(parts) ? parts.stderr : null
   const app = await startApp(config, parts, logger, reader)
   const drainMs = config.drainSeconds * 1000
+  let isStopping = false
   await parts.untilStopped({
     start: async () => {
       try {
         await app.startEngine()
+        // A signal may come meanwhile.
+        if (isStopping) return
         await listen(app, config, socket)
         const base = addressOf(app, config)
         orWarn(logger, 'write', () => noteAddress(config.state, base))
@@ -56,6 +59,7 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
       }
     },
     stop: async (error) => {
+      isStopping = true
       if (error) logger.fatal({ err: error }, 'stopping after an error')
       else logger.info('stopping after open requests')
       orWarn(logger, 'remove', () => forgetAddress(config.state))
