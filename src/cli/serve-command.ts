@@ -49,6 +49,9 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
         // A signal may come meanwhile.
         if (isStopping) return
         await listen(app, config, socket)
+        // Whoever waits for the address reads it at once.
+        log.flushSync()
+        if (isStopping) return
         const base = addressOf(app, config)
         orWarn(logger, 'write', () => noteAddress(config.state, base))
         if (reader) printBanner(app, config, parts)
@@ -63,10 +66,13 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
       if (error) logger.fatal({ err: error }, 'stopping after an error')
       else logger.info('stopping after open requests')
       orWarn(logger, 'remove', () => forgetAddress(config.state))
-      if (!error) await app.drain(drainMs)
-      await app.close()
-      logger.info('stopped')
-      log.flushSync()
+      try {
+        if (!error) await app.drain(drainMs)
+        await app.close()
+        logger.info('stopped')
+      } finally {
+        log.flushSync()
+      }
     },
     drainMs,
     reload: async () => {
