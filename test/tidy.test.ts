@@ -52,7 +52,7 @@ const weights: Readonly<Record<string, number>> = {
   'files of src itself': 2051,
   http: 3451,
   mcp: 1549,
-  portal: 7086,
+  portal: 7132,
   query: 2980,
   registry: 1883,
   sales: 5718,
