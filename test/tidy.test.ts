@@ -45,7 +45,7 @@ const weights: Readonly<Record<string, number>> = {
   access: 818,
   app: 2523,
   catalog: 2162,
-  cli: 7449,
+  cli: 7419,
   columns: 1493,
   control: 7277,
   engine: 11099,
