@@ -17,7 +17,7 @@ export interface AdmissionReads {
 /** Of tokens, and of subscriptions; a hundred bytes each, and as many again for each grant. */
 const keptMax = 10_000
 
-/** Reads the store anew for each request. */
+/** Reads the store for each request. */
 export function readsOf(store: ControlStore): AdmissionReads {
   return {
     token: (hash) => findToken(store, hash),
@@ -63,10 +63,8 @@ class KeptReads<T> {
     const kept = this.#values.find(key)
     if (kept !== undefined) return kept
     const found = await read()
-    // What was written meanwhile may be in it or not.
-    if (found !== undefined && this.#state() === state && this.#known === state) {
-      this.#values.keep(key, found)
-    }
+    // What was written meanwhile may be in it or not. A state never comes back.
+    if (found !== undefined && this.#state() === state) this.#values.keep(key, found)
     return found
   }
 }

@@ -120,9 +120,7 @@ export async function readUsage(
 
 /** The month of an instant (ms since the epoch), UTC, as `YYYY-MM`. Later months sort later. */
 export function periodOf(ms: number): string {
-  const date = new Date(ms)
-  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1]
-  return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}`
+  return new Date(ms).toISOString().slice(0, 'YYYY-MM'.length)
 }
 
 /** The first instant of the month after `period`, UTC, in ms since the epoch. */

@@ -257,8 +257,8 @@ export class SqliteFile {
 
   #setTimeout(ms: number): void {
     if (ms === this.#setMs) return
-    this.#setMs = ms
     this.#db.pragma(`busy_timeout = ${ms}`)
+    this.#setMs = ms
   }
 
   #step(statement: Sql): void {

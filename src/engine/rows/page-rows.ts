@@ -82,7 +82,7 @@ export class PageRows {
     if (this.#used >= waitingBytesMax || this.#textBytes >= waitingTextMax) this.flush()
   }
 
-  /** Makes the rows that wait; another value with the same hash is none of the page. */
+  /** Makes the rows that wait; those of another value with the same hash are left out. */
   flush(): void {
     const { splicer, refuse } = this.#options
     const [first] = this.#waiting

@@ -80,7 +80,7 @@ export class RowReader {
       do {
         next += 1
         const from = at
-        at = placeOf(numbers, copy.firstRowOf(next), at)
+        at = indexNotBelow(numbers, copy.firstRowOf(next), at)
         parts.push(numbers.slice(from, at))
       } while (
         at < numbers.length &&
@@ -161,11 +161,11 @@ export class RowReader {
   }
 }
 
-/** The place of the first number that is not below `end`, from one place on. */
-function placeOf(numbers: readonly number[], end: number, from: number): number {
-  let place = from
-  while ((numbers[place] ?? end) < end) place += 1
-  return place
+/** The index of the first number that is not below `end`, from one index on. */
+function indexNotBelow(numbers: readonly number[], end: number, from: number): number {
+  let index = from
+  while ((numbers[index] ?? end) < end) index += 1
+  return index
 }
 
 function endOfRow(text: Buffer, from: number): number {

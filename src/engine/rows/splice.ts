@@ -34,6 +34,7 @@ export class Splicer {
     this.#bytesBeside = keyBytes + this.#keys.length * nothing.length + 1
   }
 
+  /** Finds the cells of the columns in a copy. */
   cellsIn(copy: RowCopy): Cells {
     const places = this.#columns.map(({ source }) => {
       const cell = copy.cellOf(source)
