@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { World } from './world.js'
 
-/** A packer gives way to all other processes: beside them it takes minutes. */
 const waitMsMax = 240_000
 
 /** Waits until the log has so many lines with a text, four minutes at most. */

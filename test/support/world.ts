@@ -14,6 +14,7 @@ import { writeParquet } from './parquet.js'
 import { registryOf, requireTables } from './tables.js'
 import type { StoredOrder } from './tables.js'
 import { machineRandom } from '../../src/random.js'
+import { makeForms } from '../../src/engine/duckdb/pack/make-forms.js'
 import { hashFile } from '../../src/versions/hash-file.js'
 import { MovingClock } from './moving-clock.js'
 import { testFolder } from './folder.js'
@@ -109,6 +110,8 @@ export async function startWorld(t: Test, options: WorldOptions): Promise<World>
     version: '0.0.0-test',
     openFiles: openedOnce,
     hashFile,
+    // A process of its own gives way to all others: beside them it would take minutes.
+    makeForms,
     ...(portalFolder !== undefined && { portalFolder }),
   })
   const control = openRecordsOf(settings.state)
