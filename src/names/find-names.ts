@@ -163,9 +163,10 @@ export class NameIndex {
       all.flatMap((each) => this.#patterns.edited(each, editing))
     const tries: (() => readonly Pattern[])[] = [
       ...all.map((each) => () => this.#patterns.plain(each)),
+      ...(allowTypos ? [edited('unknown words')] : []),
       () => this.#patterns.abbreviated(words.typed),
-      ...(allowTypos ? [edited('unknown words'), edited('words')] : []),
-      ...(allowTypos ? [() => this.#patterns.editedSplits(words.typed), edited('beginnings')] : []),
+      ...(allowTypos ? [edited('words'), () => this.#patterns.editedSplits(words.typed)] : []),
+      ...(allowTypos ? [edited('beginnings')] : []),
     ]
     for (const patterns of tries) {
       const best = new BestEntities(max)

@@ -1,3 +1,4 @@
+import { distance } from 'fastest-levenshtein'
 import type { Word } from './words.js'
 
 /**
@@ -27,7 +28,7 @@ const spellings = [
   'мку|мбу|мау|муниципал* казен* учрежден*|муниципал* бюджет* учрежден*',
   'муниципал* автоном* учрежден*|муниципал* учрежден*|частное учреждение',
   'гбоу|мбоу|мбдоу|гбуз|фгбоу во|фгаоу во',
-  'государственная компания|государственная корпорация|ппк|публично правовая компания',
+  'ппк|публично правовая компания',
   'ано|автоном* некоммерч* организац*|нко|некоммерч* организац*|некоммерч* партнерств*',
   'производствен* кооператив*|потребител* кооператив*|спк|схпк|спок',
   'селскохозяиствен* производствен* кооператив*|селскохозяиствен* потребител* кооператив*',
@@ -41,15 +42,15 @@ const spellings = [
   'llp|lp|gmbh|ag|sa|s a|srl|spa|s p a|bv|b v|nv|n v|oy|ab|a s|sarl|sas|kg|pte ltd|sp z o o',
 ]
 
-interface Form {
-  readonly words: readonly string[]
-}
+/** Words of a form with so many letters may have so many letters changed: one wrong, two swapped. */
+const typoStemMin = 8
+const stemEditsMax = 2
 
-const formsByFirstWord = new Map<string, Form[]>()
+const formsByFirstLetter = new Map<string, (readonly string[])[]>()
 for (const form of spellings.join('|').split('|').sort(byWordsDown)) {
   const words = form.split(' ')
   const first = stemOf(words[0] ?? '').slice(0, 1)
-  formsByFirstWord.set(first, [...(formsByFirstWord.get(first) ?? []), { words }])
+  formsByFirstLetter.set(first, [...(formsByFirstLetter.get(first) ?? []), words])
 }
 
 function byWordsDown(left: string, right: string): number {
@@ -60,11 +61,14 @@ function stemOf(word: string): string {
   return word.replace('*', '')
 }
 
-/** The words without legal forms, which may be anywhere; all of them if nothing else is there. */
-export function withoutLegalForms(words: readonly Word[]): readonly Word[] {
+/**
+ * The words without legal forms, which may be anywhere; all of them if nothing else is there.
+ * `isTyped`: long words of a form may have a typo.
+ */
+export function withoutLegalForms(words: readonly Word[], isTyped = false): readonly Word[] {
   const kept: Word[] = []
   for (let at = 0; at < words.length;) {
-    const length = formLength(words, at)
+    const length = formLength(words, at, isTyped)
     const word = words[at]
     if (length === 0 && word) kept.push(word)
     at += Math.max(length, 1)
@@ -73,20 +77,23 @@ export function withoutLegalForms(words: readonly Word[]): readonly Word[] {
 }
 
 /** How many words at this place are a legal form; 0 for none. */
-export function formLength(words: readonly Word[], at: number): number {
-  const firsts = new Set(
-    [words[at]?.text, ...(words[at]?.spellings ?? [])].map((text) => text?.[0]),
+export function formLength(words: readonly Word[], at: number, isTyped = false): number {
+  const { text = '', spellings = [] } = words[at] ?? {}
+  const firsts = new Set([text, ...spellings].map((spelling) => spelling.slice(0, 1)))
+  const forms = [...firsts].flatMap((first) => formsByFirstLetter.get(first) ?? [])
+  const form = forms.find((patterns) =>
+    patterns.every((pattern, next) => isWord(pattern, words[at + next], isTyped)),
   )
-  const forms = [...firsts].flatMap((first) => formsByFirstWord.get(first ?? '') ?? [])
-  const lengths = forms
-    .filter((form) => form.words.every((pattern, next) => isWord(pattern, words[at + next])))
-    .map((form) => form.words.length)
-  return Math.max(0, ...lengths)
+  return form?.length ?? 0
 }
 
-function isWord(pattern: string, word: Word | undefined): boolean {
+function isWord(pattern: string, word: Word | undefined, isTyped: boolean): boolean {
   if (!word) return false
   const stem = stemOf(pattern)
-  const isSame = (text: string) => (stem === pattern ? text === stem : text.startsWith(stem))
+  const isSame = (text: string) => {
+    if (stem === pattern ? text === stem : text.startsWith(stem)) return true
+    if (!isTyped || stem.length < typoStemMin) return false
+    return distance(stem, stem === pattern ? text : text.slice(0, stem.length)) <= stemEditsMax
+  }
   return isSame(word.text) || word.spellings.some(isSame)
 }

@@ -68,8 +68,9 @@ function inCyrillic(word: string): string {
 
 /** Every reading of the letters; those of the usual readings come first. */
 function transliterated(word: string): readonly string[] {
-  if (!/[a-z]/.test(word))
-    {return [word.replace(foldedLetters, (letter) => folded[letter] ?? '') || word]}
+  if (!/[a-z]/.test(word)) {
+    return [word.replace(foldedLetters, (letter) => folded[letter] ?? '') || word]
+  }
   let spellings: readonly string[] = ['']
   for (let at = 0; at < word.length;) {
     const run = runAt(word, at)
@@ -104,8 +105,10 @@ const signInside = /\p{L}[^\p{L}\p{N}\s-]+\p{L}/u
 export function otherLayouts(text: string): readonly string[] {
   const toCyrillic = rekeyed(text, /[a-z]/i, latinKeys, cyrillicKeys)
   const toLatin = rekeyed(text, /[а-яё]/i, cyrillicKeys, latinKeys)
-  const others = signInside.test(toLatin) ? [toCyrillic] : [toCyrillic, toLatin]
-  return others.filter((each) => each !== text)
+  // A stop may be a stop in both: "Mail.ru".
+  const withStops = rekeyed(text, /[a-z]/i, latinKeys.replace('.', ' '), cyrillicKeys)
+  const others = [...new Set([toCyrillic, withStops, toLatin])]
+  return others.filter((each) => each !== text && (each !== toLatin || !signInside.test(each)))
 }
 
 /** Signs where Russian letters are, before or between Latin letters: `,fyr`, `h;l`. */

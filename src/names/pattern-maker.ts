@@ -1,6 +1,6 @@
 import { isEmpty } from './pattern.js'
 import type { Pattern, Slot } from './pattern.js'
-import { initialsMax, initialsMin, initialsOf } from './readings.js'
+import { initialsMax, initialsMin, wholeInitials } from './readings.js'
 import { initialsWord } from './vocabulary.js'
 import type { Vocabulary } from './vocabulary.js'
 import type { Word } from './words.js'
@@ -10,6 +10,8 @@ const patternsMax = 64
 /** Ways to split one word into words that names have. */
 const splitsMax = 24
 const splitStepsMax = 500
+/** Words from which a part may be one letter: `трансфинм`. */
+const singleLettersMin = 6
 const joinedWordsMax = 3
 /** Of each half of a word that may be two. */
 const cutLettersMin = 4
@@ -38,6 +40,10 @@ export class PatternMaker {
     for (const [at, word] of words.entries()) {
       for (const part of this.#splits(word)) patterns.push(replaced(slots, at, at + 1, part))
     }
+    const unknown = words.map((word, at) => isEmpty(slots[at] ?? noSlot) && this.#splits(word)[0])
+    if (unknown.filter(Boolean).length > 1) {
+      patterns.push(slots.map((slot, at) => unknown[at] || [slot]))
+    }
     const all = joined(words)
     if (all && words.length > 1) patterns.push(...this.#splits(all).map((part) => [part]))
     return patterns.filter(isPossible).slice(0, patternsMax)
@@ -47,7 +53,7 @@ export class PatternMaker {
   abbreviated(words: readonly Word[]): readonly Pattern[] {
     return words.flatMap((_, at) => {
       const rest = this.#slots(words.slice(at + 1), 'none')
-      return initialsOf(words.slice(0, at + 1))
+      return wholeInitials(words.slice(0, at + 1))
         .filter((initials) => initials.length > initialsMin || rest.length > 0)
         .map((initials) => this.#vocabulary.numberOf(initials))
         .filter((number) => number >= 0)
@@ -133,10 +139,11 @@ export class PatternMaker {
   #splits(word: Word): readonly (readonly Slot[])[] {
     const text = word.spellings[0] ?? ''
     const found: (readonly Slot[])[] = []
+    const partMin = text.length < singleLettersMin ? 2 : 1
     let steps = 0
     const split = (from: number, parts: readonly Slot[]) => {
       if (from === text.length && parts.length > 1) found.push(parts)
-      for (let to = text.length; to > from; to--) {
+      for (let to = text.length; to >= from + partMin; to--) {
         if (found.length === splitsMax || ++steps > splitStepsMax) return
         const number = this.#vocabulary.numberOf(text.slice(from, to))
         if (number >= 0) split(to, [...parts, exactly(number)])
@@ -159,6 +166,8 @@ function cutsOf(text: string): readonly (readonly [string, string])[] {
 function single(number: number) {
   return { low: number, high: number + 1 }
 }
+
+const noSlot: Slot = { equals: [], ranges: [], edited: noEdits }
 
 function exactly(number: number): Slot {
   return { equals: [number], ranges: [single(number)], edited: noEdits }

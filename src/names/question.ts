@@ -25,11 +25,11 @@ export function readNameQuestion(q: string): NameQuestion {
   if (q.length > lettersMax) {
     throw badRequest(`q must have at most ${many(lettersMax, 'letter')}, it has ${q.length}`)
   }
-  const typed = withoutLegalForms(wordsOf(q))
+  const typed = withoutLegalForms(wordsOf(q), true)
   if (typed.length > wordsMax) {
     throw badRequest(`q must have at most ${many(wordsMax, 'word')}, it has ${typed.length}`)
   }
-  const others = otherLayouts(q).map((text) => withoutLegalForms(wordsOf(text)))
+  const others = otherLayouts(q).map((text) => withoutLegalForms(wordsOf(text), true))
   const all = looksMistyped(q) ? [...others, typed] : [typed, ...others]
   const readings = all.filter(({ length }) => length > 0 && length <= wordsMax)
   if (readings.length === 0) {

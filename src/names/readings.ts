@@ -18,7 +18,7 @@ const readingsMax = 4
 const smallWords: ReadonlySet<string> = new Set('и по с в во на для от к of and the for'.split(' '))
 /** Shortest and longest abbreviations. */
 export const initialsMin = 2
-export const initialsMax = 8
+export const initialsMax = 12
 
 /** The last part in brackets: `… (ООО "РСТ")`. */
 const bracketed = /^(.*\S)\s*\(([^()]+)\)\s*$/su
@@ -51,22 +51,21 @@ function spelled(words: readonly Word[]): readonly Reading[] {
 }
 
 /**
- * What the first words are abbreviated to, with and without small words: `пгк`, and `пг`, for
- * "Первая Грузовая Компания".
+ * What the first words are abbreviated to, with and without small words: `пг` and `пгк` for "Первая
+ * Грузовая Компания".
  */
-export function initialsOf(words: readonly Word[]): readonly string[] {
-  const all = initialRuns(words)
-  const large = initialRuns(words.filter(({ text }) => !smallWords.has(text)))
-  return [...new Set([...all, ...large])]
+function initialsOf(words: readonly Word[]): readonly string[] {
+  const found = new Set<string>()
+  for (let count = 1; count <= Math.min(words.length, initialsMax); count++) {
+    for (const initials of wholeInitials(words.slice(0, count))) found.add(initials)
+  }
+  return [...found]
 }
 
-function initialRuns(words: readonly Word[]): readonly string[] {
-  const runs: string[] = []
-  let run = ''
-  for (const { initials, isNumber } of words) {
-    run += initials
-    if (isNumber || run.length > initialsMax) break
-    if (run.length >= initialsMin) runs.push(run)
-  }
-  return runs
+/** What all these words are abbreviated to; none with a number, or of one letter. */
+export function wholeInitials(words: readonly Word[]): readonly string[] {
+  if (words.some(({ isNumber }) => isNumber)) return []
+  const large = words.filter(({ text }) => !smallWords.has(text))
+  const both = [words, large].map((some) => some.map(({ initials }) => initials).join(''))
+  return [...new Set(both)].filter(({ length }) => length >= initialsMin && length <= initialsMax)
 }
