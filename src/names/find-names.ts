@@ -159,14 +159,15 @@ export class NameIndex {
     allowTypos: boolean,
   ): readonly Found[] {
     const all = words.readings
-    const edited = (editing: Editing) => () =>
-      all.flatMap((each) => this.#patterns.edited(each, editing))
+    const edited = (editing: Editing) => () => this.#patterns.edited(words.typed, editing)
+    const others = this.#patterns.knows(words.typed) ? [] : all
+    const withTypos = () => others.flatMap((each) => this.#patterns.edited(each, 'unknown words'))
     const tries: (() => readonly Pattern[])[] = [
       ...all.map((each) => () => this.#patterns.plain(each)),
       ...(allowTypos ? [edited('unknown words')] : []),
       () => this.#patterns.abbreviated(words.typed),
       ...(allowTypos ? [edited('words'), () => this.#patterns.editedSplits(words.typed)] : []),
-      ...(allowTypos ? [edited('beginnings')] : []),
+      ...(allowTypos ? [edited('beginnings'), withTypos] : []),
     ]
     for (const patterns of tries) {
       const best = new BestEntities(max)

@@ -71,9 +71,15 @@ function transliterated(word: string): readonly string[] {
   if (!/[a-z]/.test(word)) {
     return [word.replace(foldedLetters, (letter) => folded[letter] ?? '') || word]
   }
+  const byRuns = spelled(word, runMax)
+  // An abbreviation stands for its letters: MTS.
+  return /[aeiouy]/.test(word) ? byRuns : [...spelled(word, 1).slice(0, 2), ...byRuns]
+}
+
+function spelled(word: string, lettersMax: number): readonly string[] {
   let spellings: readonly string[] = ['']
   for (let at = 0; at < word.length;) {
-    const run = runAt(word, at)
+    const run = runAt(word, at, lettersMax)
     const readings = transliterations[run] ?? [folded[run] ?? run]
     // All spellings with the usual reading stay before those with a rare one.
     spellings = readings
@@ -84,8 +90,8 @@ function transliterated(word: string): readonly string[] {
   return spellings
 }
 
-function runAt(word: string, at: number): string {
-  for (let length = runMax; length > 1; length--) {
+function runAt(word: string, at: number, lettersMax: number): string {
+  for (let length = lettersMax; length > 1; length--) {
     const run = word.slice(at, at + length)
     if (run.length === length && Object.hasOwn(transliterations, run)) return run
   }

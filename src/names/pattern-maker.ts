@@ -30,6 +30,11 @@ export class PatternMaker {
     this.#vocabulary = vocabulary
   }
 
+  /** Whether a name has one of the words. */
+  knows(words: readonly Word[]): boolean {
+    return this.#slots(words, 'none').some((slot) => !isEmpty(slot))
+  }
+
   /** Without edits: the words as they are, neighbours joined, words split. */
   plain(words: readonly Word[]): readonly Pattern[] {
     const slots = this.#slots(words, 'none')

@@ -28,13 +28,19 @@ export interface VocabularyArrays {
 const oneEditMin = 5
 const twoEditsMin = 9
 const lettersPerExtraEdit = 3
+/** A group for each length and number of edits: none, one, two. */
+const allowances = 3
+const groupsMax = (comparedMax + 1) * allowances
 
 /** All words of all names, each with a number; in order of spelling. */
 export class Vocabulary {
   readonly #letters: Uint16Array
   readonly #starts: Uint32Array
   readonly #lengths: Uint8Array
-  /** A bit for each letter that a word has. */
+  /** Words by length and allowed edits, so that a search for typos reads few of them. */
+  readonly #grouped: Uint32Array
+  readonly #groupStarts: Uint32Array
+  /** A bit for each letter of a word, in the order of `#grouped`. */
   readonly #masks: Uint32Array
   /** The first number of a word that is not an abbreviation. */
   readonly firstWord: number
@@ -46,13 +52,20 @@ export class Vocabulary {
     this.#lengths = lengths
     this.size = lengths.length
     this.firstWord = this.#find(String.fromCharCode(initialsSign.charCodeAt(0) + 1))
+    const groups = Uint16Array.from({ length: this.size }, (_, word) => this.#groupOf(word))
+    this.#groupStarts = new Uint32Array(groupsMax + 1)
+    for (const group of groups) add(this.#groupStarts, group + 1, 1)
+    for (let group = 0; group < groupsMax; group++) {
+      add(this.#groupStarts, group + 1, this.#groupStarts[group] ?? 0)
+    }
+    this.#grouped = new Uint32Array(this.size)
     this.#masks = new Uint32Array(this.size)
-    for (let word = 0; word < this.size; word++) {
-      let mask = 0
-      for (let at = this.#start(word); at < this.#start(word + 1); at++) {
-        mask |= bitOf(letters[at] ?? 0)
-      }
-      this.#masks[word] = mask
+    const next = this.#groupStarts.slice()
+    for (const [word, group] of groups.entries()) {
+      const place = next[group] ?? 0
+      next[group] = place + 1
+      this.#grouped[place] = word
+      this.#masks[place] = maskOf(letters, this.#start(word), this.#start(word + 1))
     }
   }
 
@@ -76,21 +89,41 @@ export class Vocabulary {
     const found = new Map<number, number>()
     const count = editCounter(text)
     const length = Math.min(text.length, comparedMax)
-    const mask = maskOf(text)
-    const ownMax = editsAllowed(text.length, extra)
-    for (let word = this.firstWord; word < this.size; word++) {
-      const max = isBeginning ? ownMax : editsAllowed(this.#lengths[word] ?? 0, extra)
-      if (max === 0) continue
-      const other = this.#masks[word] ?? 0
-      if (bits(isBeginning ? mask & ~other : mask ^ other) > (isBeginning ? max : 2 * max)) continue
-      const start = this.#start(word)
-      const end = this.#start(word + 1)
-      if (end - start < length - max || (!isBeginning && end - start > length + max)) continue
-      const stop = isBeginning ? Math.min(end, start + length + max) : end
-      const edits = count(this.#letters, start, stop, max, isBeginning)
-      if (edits <= max) found.set(word, edits)
+    const ownMax = withExtra(editsAllowed(text.length), text.length, extra)
+    for (let group = 0; group < groupsMax; group++) {
+      const other = Math.floor(group / allowances)
+      const max = isBeginning ? ownMax : withExtra(group % allowances, other, extra)
+      if (max === 0 || other < length - max || (!isBeginning && other > length + max)) continue
+      for (const word of this.#alike(group, text, isBeginning, max)) {
+        const start = this.#start(word)
+        const end = Math.min(this.#start(word + 1), start + length + max)
+        const edits = count(this.#letters, start, end, max, isBeginning)
+        if (edits <= max) found.set(word, edits)
+      }
     }
     return found
+  }
+
+  /** Words of a group with about the same letters, or with about all of them. */
+  #alike(group: number, text: string, isBeginning: boolean, max: number): readonly number[] {
+    const found: number[] = []
+    const masks = this.#masks
+    const mask = maskOf(codesOf(text), 0, text.length)
+    const end = this.#groupStarts[group + 1] ?? 0
+    const bitsMax = isBeginning ? max : 2 * max
+    for (let at = this.#groupStarts[group] ?? 0; at < end; at++) {
+      const other = masks[at] ?? 0
+      const difference = isBeginning ? mask & ~other : mask ^ other
+      if (bits(difference) <= bitsMax) found.push(this.#grouped[at] ?? 0)
+    }
+    return found
+  }
+
+  /** Abbreviations and long words are in the first group, where nothing is searched. */
+  #groupOf(word: number): number {
+    const length = this.#start(word + 1) - this.#start(word)
+    if (word < this.firstWord || length > comparedMax) return 0
+    return length * allowances + editsAllowed(this.#lengths[word] ?? 0)
   }
 
   #start(word: number): number {
@@ -120,22 +153,31 @@ export class Vocabulary {
   }
 }
 
-function editsAllowed(letters: number, extra: number): number {
-  const own = letters >= twoEditsMin ? 2 : Number(letters >= oneEditMin)
+function editsAllowed(letters: number): number {
+  return letters >= twoEditsMin ? 2 : Number(letters >= oneEditMin)
+}
+
+function withExtra(own: number, letters: number, extra: number): number {
   return Math.max(own, Math.min(own + extra, Math.floor(letters / lettersPerExtraEdit)))
 }
 
-/** The letters а to я have a bit each. */
-function bitOf(code: number): number {
-  return 1 << (code & 31)
+/** A bit for each letter; those of а to я are different. */
+function maskOf(codes: Uint16Array, start: number, end: number): number {
+  let mask = 0
+  for (let at = start; at < end; at++) mask |= 1 << ((codes[at] ?? 0) & 31)
+  return mask
 }
 
-function maskOf(text: string): number {
-  return [...text].reduce((mask, letter) => mask | bitOf(letter.charCodeAt(0)), 0)
+function codesOf(text: string): Uint16Array {
+  return Uint16Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
 }
 
 function bits(mask: number): number {
   let left = mask - ((mask >>> 1) & 0x55555555)
   left = (left & 0x33333333) + ((left >>> 2) & 0x33333333)
   return Math.imul((left + (left >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+}
+
+function add(numbers: Uint32Array, at: number, more: number): void {
+  numbers[at] = (numbers[at] ?? 0) + more
 }

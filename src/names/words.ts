@@ -15,17 +15,13 @@ export interface Word {
 /** Quotes inside a word are part of it: "О'Кей". */
 const innerQuotes = /(?<=\p{L})['’`ʼ](?=\p{L})/gu
 /** Letters and digits are words of their own: "А101", "ТГК-14". */
-const parts = /\p{L}+|\p{N}+/gu
+const parts = /\p{L}[\p{L}\p{M}]*|\p{N}+/gu
 /** Capitals after small letters begin a part of a word. */
 const humps = /^\p{L}|(?<=\p{Ll})\p{Lu}/gu
 
 /** The words of a text. "№" and signs are none. */
 export function wordsOf(text: string): readonly Word[] {
-  const plain = text
-    .replaceAll('№', ' ')
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(innerQuotes, '')
+  const plain = text.replaceAll('№', ' ').normalize('NFKC').replace(innerQuotes, '')
   return (plain.match(parts) ?? []).map(wordOf)
 }
 
@@ -33,10 +29,12 @@ function wordOf(written: string): Word {
   if (/^\p{N}/u.test(written)) {
     return { written, text: written, spellings: [written], isNumber: true, initials: '' }
   }
-  const text = inOneScript(written.toLowerCase())
-  const firsts = (written.match(humps) ?? []).map((letter) => letter.toLowerCase())
-  const script = firsts.map((letter) => firstLetter(letter, text))
-  return { written, text, spellings: spellingsOf(text), isNumber: false, initials: script.join('') }
+  // Without marks й is и, and ё is е.
+  const bare = written.normalize('NFKD').replace(/\p{M}/gu, '')
+  const text = inOneScript(bare.toLowerCase())
+  const firsts = (bare.match(humps) ?? []).map((letter) => letter.toLowerCase())
+  const initials = firsts.map((letter) => firstLetter(letter, text)).join('')
+  return { written, text, spellings: spellingsOf(text), isNumber: false, initials }
 }
 
 /** A capital in the script of its word: the first spelling's first letter. */

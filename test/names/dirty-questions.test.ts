@@ -28,7 +28,9 @@ await t.test('dirty questions find the right company among the first three', asy
   const names = rows.map(([key, name]) => ({ key, scored: prepared(name) }))
   const missed: string[] = []
   const counts = new Map<string, number>()
-  for (const [at, [, name]] of rows.entries()) {
+  // One name of each company is asked for; all of its names are there.
+  const asked = rows.filter(([key], at) => rows[at - 1]?.[0] !== key)
+  for (const [at, [, name]] of asked.entries()) {
     for (const { kind, q } of dirtyQuestions(name, randomOf(seed, at))) {
       const question = readings(q)
       const scores = names.map(({ key, scored }) => ({ key, points: score(question, scored) }))
