@@ -124,10 +124,11 @@ await runScript(command, async ({ names, questions, seed }, run) => {
   index.close()
   const met = [...kindCounts.values()].reduce((sum, [each]) => sum + each, 0)
   const all = [...kindCounts.values()].reduce((sum, [, each]) => sum + each, 0)
-  for (const [kind, [good, of]] of kindCounts)
-    {run.print(
+  for (const [kind, [good, of]] of kindCounts) {
+    run.print(
       `${kind}: ${good} of ${of}, p95 ${quantile(kindTimes.get(kind) ?? [], 0.95).toFixed(1)} ms\n`,
-    )}
+    )
+  }
   run.print(
     `${met} of ${all} counted questions of ${times.length}: ${((100 * met) / all).toFixed(2)} %\n`,
   )

@@ -2,8 +2,8 @@
 export const comparedMax = 64
 
 /**
- * A function that counts the edits between one word and others, up to a maximum and one more for all
- * beyond. An edit is a letter wrong, missing or too many, or two neighbours swapped.
+ * A function that counts the edits between one word and others, up to a maximum, and one more for
+ * all beyond. An edit is a letter wrong, missing or too many, or two neighbours swapped.
  */
 export function editCounter(word: string): EditCounter {
   const wanted = word.slice(0, comparedMax)

@@ -94,7 +94,8 @@ export class NameIndex {
   }
 
   /**
-   * Entities that meet the question, the best match first, then by rank, largest first, then by key.
+   * Entities that meet the question, the best match first, then by rank, largest first, then by
+   * key.
    * Equal keys come before longer ones. Typos count only where nothing else is found, and only the
    * names with the fewest. `exact` is the same words in the same order, without legal forms.
    *

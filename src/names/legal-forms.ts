@@ -11,7 +11,8 @@ import type { Word } from './words.js'
 const spellings = [
   'ооо|обшество с огран* отве*|обшества с огран* отве*|одо|обшество с дополнител* ответ*',
   'ао|акционерное обшество|пао|публичное акционерное обшество',
-  'нао|нпао|непубличное акционерное обшество|акционерного обшества|публичного акционерного обшества',
+  'нао|нпао|непубличное акционерное обшество|акционерного обшества',
+  'публичного акционерного обшества',
   'зао|закритое акционерное обшество|оао|откритое акционерное обшество|аоот|аозт',
   'тоо|товаришество с огран* отве*|чп|частное предприятие',
   'мкао|международная компания акционерное обшество',
@@ -42,15 +43,19 @@ const spellings = [
   'llp|lp|gmbh|ag|sa|s a|srl|spa|s p a|bv|b v|nv|n v|oy|ab|a s|sarl|sas|kg|pte ltd|sp z o o',
 ]
 
-/** Words of a form with so many letters may have so many letters changed: one wrong, two swapped. */
+/** Words of a form with so many letters may have so many changed: one wrong, two swapped. */
 const typoStemMin = 8
 const stemEditsMax = 2
 
-const formsByFirstLetter = new Map<string, (readonly string[])[]>()
-for (const form of spellings.join('|').split('|').sort(byWordsDown)) {
-  const words = form.split(' ')
-  const first = stemOf(words[0] ?? '').slice(0, 1)
-  formsByFirstLetter.set(first, [...(formsByFirstLetter.get(first) ?? []), words])
+const formsByFirstLetter = byFirstLetter(spellings.join('|').split('|').sort(byWordsDown))
+
+function byFirstLetter(forms: readonly string[]) {
+  const found = new Map<string, (readonly string[])[]>()
+  for (const form of forms) {
+    const first = form.slice(0, 1)
+    found.set(first, [...(found.get(first) ?? []), form.split(' ')])
+  }
+  return found as ReadonlyMap<string, readonly (readonly string[])[]>
 }
 
 function byWordsDown(left: string, right: string): number {

@@ -50,8 +50,8 @@ export function inOneScript(word: string): string {
 }
 
 /**
- * The spellings of a word of one script in the alphabet of names, at least one, the usual first: one
- * of a Cyrillic word, some of a Latin one.
+ * The spellings of a word of one script in the alphabet of names, at least one, the usual first:
+ * one of a Cyrillic word, some of a Latin one.
  */
 export function spellingsOf(word: string): readonly string[] {
   const isLatinWord = isLatin(word[0] ?? '') && ![...word].some(isCyrillic)

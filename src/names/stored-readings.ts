@@ -13,7 +13,7 @@ export interface Sight {
   readonly isDemo: boolean
 }
 
-/** All readings of all names in memory, in order of rank (`reading-index.ts`). */
+/** All readings of all names in memory, in order of rank (`written-readings.ts`). */
 export class StoredReadings {
   readonly vocabulary: Vocabulary
   /** Words of all readings, and where those of each reading begin. */

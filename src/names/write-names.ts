@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { arraysTable, writeArray } from './file-arrays.js'
-import { ReadingIndex } from './reading-index.js'
+import { WrittenReadings } from './written-readings.js'
 import { readingsOf } from './readings.js'
 
 /** An entity under one of its names: a company that changed its name has several. */
@@ -90,7 +90,7 @@ function writeReadings(db: Database.Database, aliases: readonly Alias[]): void {
   const insert = db.prepare('INSERT INTO reading VALUES (?, ?, ?)')
   const more = new Map<string, string[]>()
   for (const { key, alias } of aliases) more.set(key, [...(more.get(key) ?? []), alias])
-  const index = new ReadingIndex()
+  const index = new WrittenReadings()
   let entity = -1
   let lastKey: string | null = null
   for (const id of ids) {

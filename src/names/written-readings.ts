@@ -8,7 +8,7 @@ const lengthMax = 255
  * All readings of all names while an index is written. A reading's words are numbers of words; the
  * abbreviations of its beginning stand behind its words.
  */
-export class ReadingIndex {
+export class WrittenReadings {
   /** Numbers of words in order of their first use. */
   readonly #numbers = new Map<string, number>()
   readonly #lengths: number[] = []
