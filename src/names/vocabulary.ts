@@ -81,9 +81,9 @@ export class Vocabulary {
   }
 
   /**
-   * The words within so many edits as their length allows: one from five letters on, two from nine;
-   * with `extra`, more. `isBeginning`: words of which a beginning is as near; then the length of the
-   * text decides.
+   * The words within so many edits as their length allows: one from five letters on, two from
+   * nine; with `extra`, more. `isBeginning`: words of which a beginning is as near; then the length
+   * of the text decides.
    */
   near(text: string, isBeginning: boolean, extra = 0): ReadonlyMap<number, number> {
     const found = new Map<number, number>()
