@@ -1,20 +1,20 @@
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { NameIndex } from '../../src/names/find-names.js'
-import { writeNameIndex } from '../../src/names/write-names.js'
-import type { NamedEntity } from '../../src/names/write-names.js'
-import { makeFolder } from '../harness/fixture.js'
-import { whole } from '../harness/options.js'
-import { randomOf } from '../harness/random.js'
-import type { Random } from '../harness/random.js'
-import { runScript } from '../harness/script.js'
-import { quantile } from '../harness/statistics.js'
-import { dirtyQuestions } from './names/dirty-questions.js'
-import { prepared, readings, score } from './names/score.js'
+import { NameIndex } from '../src/names/find-names.js'
+import { writeNameIndex } from '../src/names/write-names.js'
+import type { NamedEntity } from '../src/names/write-names.js'
+import { makeFolder } from './harness/fixture.js'
+import { whole } from './harness/options.js'
+import { randomOf } from './harness/random.js'
+import type { Random } from './harness/random.js'
+import { runScript } from './harness/script.js'
+import { quantile } from './harness/statistics.js'
+import { dirtyQuestions } from './bench/names/dirty-questions.js'
+import { prepared, readings, score } from './bench/names/score.js'
 
 const command = {
-  name: 'find-names',
-  usage: 'tsx scripts/bench/find-names.ts',
+  name: 'bench-find',
+  usage: 'tsx scripts/bench-find.ts',
   about: `Measures the index of names over generated names of companies with near twins: how long it
 takes to write, its size on disk and in memory, how long a question takes, and how many dirty
 questions (typos, layouts, Latin, forms, joined and split words, initials, beginnings, some words)
