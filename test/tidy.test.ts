@@ -22,7 +22,7 @@ const layers = [
     'wording',
   ],
   ['config'],
-  ['columns'],
+  ['columns', 'names'],
   ['registry'],
   ['versions'],
   ['catalog'],
@@ -174,7 +174,7 @@ await t.test(
     const homes: Readonly<Record<string, readonly string[]>> = {
       '@duckdb/node-api': ['engine/duckdb/'],
       '@modelcontextprotocol/server': ['mcp/'],
-      'better-sqlite3': ['control/'],
+      'better-sqlite3': ['control/', 'names/'],
       commander: ['cli/'],
       fastify: ['http/', 'mcp/', 'portal/', 'sales/'],
       nodemailer: ['sales/letters/'],

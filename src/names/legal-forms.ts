@@ -1,0 +1,104 @@
+import { distance } from 'fastest-levenshtein'
+import type { Word } from './words.js'
+
+/**
+ * Legal forms of companies as they are written in names: those of the Russian classifier OKOPF that
+ * companies have, long and short, with forms of the past, of neighbouring countries and in English.
+ * Written for this project from common knowledge. Letters are folded as in names (`letters.ts`); a
+ * star stands for any ending, common misspellings included. Transliterated forms (`OOO`, `PAO`) are
+ * the Russian ones.
+ */
+const spellings = [
+  'ооо|обшество с огран* отве*|обшества с огран* отве*|одо|обшество с дополнител* ответ*',
+  'ао|акционерное обшество|пао|публичное акционерное обшество',
+  'нао|нпао|непубличное акционерное обшество|акционерного обшества',
+  'публичного акционерного обшества',
+  'зао|закритое акционерное обшество|оао|откритое акционерное обшество|аоот|аозт',
+  'тоо|товаришество с огран* отве*|чп|частное предприятие',
+  'мкао|международная компания акционерное обшество',
+  'мкпао|международная компания публичное акционерное обшество',
+  'мкооо|международная компания обшество с огран* отве*',
+  'ип|индивидуал* предпринимател*|кфх|крестянск* фермерск* хозяиств*|глава кфх',
+  'гуп|государственное унитарное предприятие|фгуп|федерал* государств* унитар* предприят*',
+  'муп|муниципал* унитар* предприят*|муниципал* предприят*|государственное предприятие',
+  'казенное предприятие|фкп|федерал* казен* предприят*|оуп',
+  'гку|гбу|гау|государствен* казен* учрежден*|государствен* бюджет* учрежден*',
+  'государствен* автоном* учрежден*|государственное учреждение|фку|фгу|фгбу|фгау|фгку',
+  'федерал* государствен* бюджет* учрежден*|федерал* государствен* автоном* учрежден*',
+  'федерал* государствен* казен* учрежден*|федерал* казен* учрежден*',
+  'мку|мбу|мау|муниципал* казен* учрежден*|муниципал* бюджет* учрежден*',
+  'муниципал* автоном* учрежден*|муниципал* учрежден*|частное учреждение',
+  'гбоу|мбоу|мбдоу|гбуз|фгбоу во|фгаоу во',
+  'ппк|публично правовая компания',
+  'ано|автоном* некоммерч* организац*|нко|некоммерч* организац*|некоммерч* партнерств*',
+  'производствен* кооператив*|потребител* кооператив*|спк|схпк|спок',
+  'селскохозяиствен* производствен* кооператив*|селскохозяиствен* потребител* кооператив*',
+  'потребител* обшеств*|тсж|тсн|снт|днт|жск|гск',
+  'товаришество собственников жиля|товаришество собственников недвижимости',
+  'садовод* некоммерч* товаришеств*|жилишно строител* кооператив*',
+  'полное товаришество|товаришество на вере|хозяиственное партнерство|простое товаришество',
+  'llc|l l c|limited liability company|ltd|limited|co ltd|plc|public limited company',
+  'jsc|joint stock company|pjsc|public joint stock company|ojsc|open joint stock company',
+  'cjsc|closed joint stock company|npjsc|inc|incorporated|corp|corporation|company limited',
+  'llp|lp|gmbh|ag|sa|s a|srl|spa|s p a|bv|b v|nv|n v|oy|ab|a s|sarl|sas|kg|pte ltd|sp z o o',
+]
+
+/** Words of a form with so many letters may have so many changed: one wrong, two swapped. */
+const typoStemMin = 8
+const stemEditsMax = 2
+
+const formsByFirstLetter = byFirstLetter(spellings.join('|').split('|').sort(byWordsDown))
+
+function byFirstLetter(forms: readonly string[]) {
+  const found = new Map<string, (readonly string[])[]>()
+  for (const form of forms) {
+    const first = form.slice(0, 1)
+    found.set(first, [...(found.get(first) ?? []), form.split(' ')])
+  }
+  return found as ReadonlyMap<string, readonly (readonly string[])[]>
+}
+
+function byWordsDown(left: string, right: string): number {
+  return right.split(' ').length - left.split(' ').length
+}
+
+function stemOf(word: string): string {
+  return word.replace('*', '')
+}
+
+/**
+ * The words without legal forms, which may be anywhere; all of them if nothing else is there.
+ * `isTyped`: long words of a form may have a typo.
+ */
+export function withoutLegalForms(words: readonly Word[], isTyped = false): readonly Word[] {
+  const kept: Word[] = []
+  for (let at = 0; at < words.length;) {
+    const length = formLength(words, at, isTyped)
+    const word = words[at]
+    if (length === 0 && word) kept.push(word)
+    at += Math.max(length, 1)
+  }
+  return kept.length === 0 ? words : kept
+}
+
+/** How many words at this place are a legal form; 0 for none. */
+export function formLength(words: readonly Word[], at: number, isTyped = false): number {
+  const { text = '', spellings = [] } = words[at] ?? {}
+  const firsts = new Set([text, ...spellings].map((spelling) => spelling.slice(0, 1)))
+  const forms = [...firsts].flatMap((first) => formsByFirstLetter.get(first) ?? [])
+  const form = forms.find((patterns) =>
+    patterns.every((pattern, next) => isWord(pattern, words[at + next], isTyped)),
+  )
+  return form?.length ?? 0
+}
+
+function isWord(pattern: string, word: Word | undefined, isTyped: boolean): boolean {
+  if (!word) return false
+  const stem = stemOf(pattern)
+  const isSame = (text: string) => {
+    if (stem === pattern ? text === stem : text.startsWith(stem)) return true
+    if (!isTyped || stem.length < typoStemMin) return false
+    return distance(stem, stem === pattern ? text : text.slice(0, stem.length)) <= stemEditsMax
+  }
+  return isSame(word.text) || word.spellings.some(isSame)
+}

@@ -1,0 +1,215 @@
+import { isEmpty } from './pattern.js'
+import type { Pattern, Slot } from './pattern.js'
+import { initialsMax, initialsMin, wholeInitials } from './readings.js'
+import { initialsWord } from './vocabulary.js'
+import type { Vocabulary } from './vocabulary.js'
+import type { Word } from './words.js'
+
+/** Of one question. */
+const patternsMax = 64
+/** Ways to split one word into words that names have. */
+const splitsMax = 24
+const splitStepsMax = 500
+/** Words from which a part may be one letter: `трансфинм`. */
+const singleLettersMin = 6
+const joinedWordsMax = 3
+/** Of each half of a word that may be two. */
+const cutLettersMin = 4
+/** Spellings of a Latin word that are compared with edits. */
+const editedSpellingsMax = 2
+const noEdits: ReadonlyMap<number, number> = new Map()
+
+/** How words of a question are compared with those of names. */
+export type Editing = 'none' | 'unknown words' | 'words' | 'beginnings'
+
+/** Makes patterns of the words of a question. */
+export class PatternMaker {
+  readonly #vocabulary: Vocabulary
+
+  constructor(vocabulary: Vocabulary) {
+    this.#vocabulary = vocabulary
+  }
+
+  /** Whether a name has one of the words. */
+  knows(words: readonly Word[]): boolean {
+    return this.#slots(words, 'none').some((slot) => !isEmpty(slot))
+  }
+
+  /** Without edits: the words as they are, neighbours joined, words split. */
+  plain(words: readonly Word[]): readonly Pattern[] {
+    const slots = this.#slots(words, 'none')
+    const patterns: Pattern[] = [slots.map((slot) => [slot])]
+    for (const { from, to, word } of joins(words)) {
+      patterns.push(replaced(slots, from, to, [this.#slot(word, to === words.length, 'none')]))
+    }
+    for (const [at, word] of words.entries()) {
+      for (const part of this.#splits(word)) patterns.push(replaced(slots, at, at + 1, part))
+    }
+    const unknown = words.map((word, at) => isEmpty(slots[at] ?? noSlot) && this.#splits(word)[0])
+    if (unknown.filter(Boolean).length > 1) {
+      patterns.push(slots.map((slot, at) => unknown[at] || [slot]))
+    }
+    const all = joined(words)
+    if (all && words.length > 1) patterns.push(...this.#splits(all).map((part) => [part]))
+    return patterns.filter(isPossible).slice(0, patternsMax)
+  }
+
+  /** The first words, or all, abbreviated by their initials; two letters need a word more. */
+  abbreviated(words: readonly Word[]): readonly Pattern[] {
+    return words.flatMap((_, at) => {
+      const rest = this.#slots(words.slice(at + 1), 'none')
+      return wholeInitials(words.slice(0, at + 1))
+        .filter((initials) => initials.length > initialsMin || rest.length > 0)
+        .map((initials) => this.#vocabulary.numberOf(initials))
+        .filter((number) => number >= 0)
+        .map((number) => [exactly(number), ...rest].map((slot) => [slot]))
+        .filter(isPossible)
+    })
+  }
+
+  /** With edits, in the words as they are and in neighbours joined. */
+  edited(words: readonly Word[], editing: Editing, extra = 0): readonly Pattern[] {
+    const slots = this.#slots(words, editing, extra)
+    const patterns: Pattern[] = [slots.map((slot) => [slot])]
+    if (editing === 'words') {
+      for (const { from, to, word } of joins(words)) {
+        const isRound = to - from === 2 || to - from === words.length
+        if (isRound) patterns.push(replaced(slots, from, to, [this.#slot(word, false, editing)]))
+      }
+    }
+    return patterns.filter(isPossible)
+  }
+
+  /** Unknown words as two words, one of them with edits. */
+  editedSplits(words: readonly Word[]): readonly Pattern[] {
+    const slots = this.#slots(words, 'none')
+    return words.flatMap((word, at) => {
+      const text = word.spellings[0] ?? ''
+      const slot = slots[at]
+      if (word.isNumber || !slot || !isEmpty(slot)) return []
+      return cutsOf(text)
+        .flatMap(([left, right]) => [
+          this.#pair(left, right, (known, near) => [known, near]),
+          this.#pair(right, left, (known, near) => [near, known]),
+        ])
+        .filter((part) => part.length > 0)
+        .map((part) => replaced(slots, at, at + 1, part))
+        .filter(isPossible)
+        .slice(0, patternsMax)
+    })
+  }
+
+  /** A word that names have, and one that is like others; empty if there is none. */
+  #pair(known: string, like: string, order: (known: Slot, near: Slot) => readonly Slot[]) {
+    const number = this.#vocabulary.numberOf(known)
+    if (number < 0) return []
+    const edited = this.#vocabulary.near(like, false)
+    return edited.size === 0 ? [] : order(exactly(number), { equals: [], ranges: [], edited })
+  }
+
+  #slots(words: readonly Word[], editing: Editing, extra = 0): readonly Slot[] {
+    return words.map((word, at) => this.#slot(word, at === words.length - 1, editing, extra))
+  }
+
+  /** A number in the middle of a question is whole; other words may be beginnings. */
+  #slot({ spellings, isNumber }: Word, isLast: boolean, editing: Editing, extra = 0): Slot {
+    const numberOf = (word: string) => this.#vocabulary.numberOf(word)
+    const equals = spellings.map(numberOf).filter((number) => number >= 0)
+    const abbreviated = spellings
+      .filter(({ length }) => !isNumber && length <= initialsMax)
+      .map((spelling) => numberOf(initialsWord(spelling)))
+      .filter((number) => number >= 0)
+    const whole = (isNumber && !isLast ? [...equals, ...abbreviated] : abbreviated).map(single)
+    const begun = spellings
+      .map((spelling) => this.#vocabulary.beginningWith(spelling))
+      .filter(({ low, high }) => low < high)
+    const ranges = isNumber && !isLast ? whole : [...begun, ...whole]
+    const isEdited = !isNumber && (editing !== 'unknown words' || ranges.length === 0)
+    const isCompared = isEdited && editing !== 'none'
+    return { equals, ranges, edited: isCompared ? this.#near(spellings, editing, extra) : noEdits }
+  }
+
+  #near(spellings: readonly string[], editing: Editing, extra: number) {
+    const found = new Map<number, number>()
+    for (const spelling of spellings.slice(0, editedSpellingsMax)) {
+      const near = this.#vocabulary.near(spelling, editing === 'beginnings', extra)
+      for (const [word, edits] of near) {
+        if (edits < (found.get(word) ?? Infinity)) found.set(word, edits)
+      }
+    }
+    return found
+  }
+
+  /** Ways to read a word as several words that names have, long ones first. */
+  #splits(word: Word): readonly (readonly Slot[])[] {
+    const text = word.spellings[0] ?? ''
+    const found: (readonly Slot[])[] = []
+    const partMin = text.length < singleLettersMin ? 2 : 1
+    let steps = 0
+    const split = (from: number, parts: readonly Slot[]) => {
+      if (from === text.length && parts.length > 1) found.push(parts)
+      for (let to = text.length; to >= from + partMin; to--) {
+        if (found.length === splitsMax || ++steps > splitStepsMax) return
+        const number = this.#vocabulary.numberOf(text.slice(from, to))
+        if (number >= 0) split(to, [...parts, exactly(number)])
+      }
+    }
+    if (!word.isNumber) split(0, [])
+    return found
+  }
+}
+
+/** A word in two, both of some letters. */
+function cutsOf(text: string): readonly (readonly [string, string])[] {
+  const count = Math.max(0, text.length - 2 * cutLettersMin + 1)
+  return Array.from({ length: count }, (_, at) => cutLettersMin + at).map((at) => [
+    text.slice(0, at),
+    text.slice(at),
+  ])
+}
+
+function single(number: number) {
+  return { low: number, high: number + 1 }
+}
+
+const noSlot: Slot = { equals: [], ranges: [], edited: noEdits }
+
+function exactly(number: number): Slot {
+  return { equals: [number], ranges: [single(number)], edited: noEdits }
+}
+
+function isPossible(pattern: Pattern): boolean {
+  return pattern.length > 0 && !pattern.flat().some(isEmpty)
+}
+
+/** The pattern of slots in which those from `from` up to `to` are one part. */
+function replaced(slots: readonly Slot[], from: number, to: number, part: readonly Slot[]) {
+  const alone = (slot: Slot) => [slot]
+  return [...slots.slice(0, from).map(alone), part, ...slots.slice(to).map(alone)]
+}
+
+/** Neighbours as one word: two, three, or all. */
+function joins(words: readonly Word[]) {
+  const found: { readonly from: number; readonly to: number; readonly word: Word }[] = []
+  for (let from = 0; from < words.length; from++) {
+    for (let to = from + 2; to <= words.length; to++) {
+      if (to - from > joinedWordsMax && to - from < words.length) continue
+      const word = joined(words.slice(from, to))
+      if (word) found.push({ from, to, word })
+    }
+  }
+  return found
+}
+
+/** Words as one; undefined if one is a number. */
+function joined(words: readonly Word[]): Word | undefined {
+  if (words.some(({ isNumber }) => isNumber)) return undefined
+  const join = (textOf: (word: Word) => string) => words.map(textOf).join('')
+  return {
+    written: join(({ written }) => written),
+    text: join(({ text }) => text),
+    spellings: [join(({ spellings }) => spellings[0] ?? '')],
+    isNumber: false,
+    initials: join(({ initials }) => initials),
+  }
+}
