@@ -118,9 +118,16 @@ export const englishWords = {
   failed: 'The answer did not arrive. Check the connection and run it again.',
   unreadable: 'The answer could not be read. Ask for fewer rows or columns.',
   refusals: {
+    bad_request: 'The request has a mistake. Correct it, and send it again.',
     unauthorized:
       'This token is unknown, was revoked or has expired. Copy it again, or use another one.',
+    forbidden: 'Requests from here are not allowed. Open this page at the address of the service.',
     not_found: 'This token gives no access here. See the plans, or use another token.',
+    method_not_allowed: 'The service does not take this request. Load the page again.',
+    not_acceptable: 'The service does not have this format. Choose another one.',
+    conflict: 'The service already received this, with other content.',
+    payload_too_large: 'The question is too long. Shorten its lists of values.',
+    unsupported_media_type: 'The service can’t read this request. Load the page again.',
     headers_too_large: 'The question is too long. Shorten its lists of values.',
     rate_limit_exceeded: 'Too many requests in one minute.',
     row_quota_exceeded:
@@ -128,7 +135,7 @@ export const englishWords = {
     internal_error: 'The service failed. Try again; if that does not help, tell its operator.',
     service_unavailable: 'The service is busy, or the data is not available at the moment.',
     timeout: 'This took too long. Ask for fewer rows, columns, groups or measures.',
-  } as Readonly<Partial<Record<ErrorCode, string>>>,
+  } as Readonly<Record<ErrorCode, string>>,
   retryAfter: (seconds: number) => `Wait ${number(seconds)} s and try again.`,
   retryOn: (time: string) => `The limit resets on ${dayOfYear(time)}.`,
   page: (page: number) => `Page ${number(page)}`,
