@@ -30,7 +30,7 @@ export function robotsText(base: string, root: string): string {
 /** `sitemap.xml`: every public page in every language (sitemaps.org, with links of XHTML). */
 export function sitemapText(base: string, datasets: readonly ShownDataset[]): string {
   const pages = [
-    ...['/', '/docs'].map((path) => ({ path, changed: null })),
+    ...['/', '/guide', '/docs'].map((path) => ({ path, changed: null })),
     ...datasets.map((each) => ({ path: pathOf(each), changed: each.updatedAt })),
   ]
   const urls = pages.flatMap(({ path, changed }) => {
@@ -64,6 +64,7 @@ ${datasets.map((dataset) => datasetLine(base, dataset)).join('\n') || noneText}
 
 - [OpenAPI description](${base}/openapi.json): every path, parameter, column, answer and error of REST
 - [MCP server](${base}/mcp/): the same data as tools for agents, over Streamable HTTP
+- [How to use it](${base}/guide?lang=en): examples for curl, Python, agents and Excel
 - [API reference](${base}/docs?lang=en): the OpenAPI description as a page
 `
 }

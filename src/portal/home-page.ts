@@ -125,7 +125,7 @@ function interfaces({ words, link, base, root }: PageContext): Html {
       <article>
         <h3>${words.mcpInterface}</h3>
         <p>${words.mcpText} <code>${base}/mcp/</code></p>
-        <p class="muted">${words.mcpLink}</p>
+        <p><a href="${link('/guide')}">${words.mcpLink}</a></p>
       </article>
       <article>
         <h3>${words.filesInterface}</h3>

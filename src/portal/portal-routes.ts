@@ -7,6 +7,7 @@ import type { ShownDataset, Showcase } from '../service/showcase.js'
 import { llmsText, robotsText, sitemapText } from './crawler-files.js'
 import { datasetPage } from './dataset-page.js'
 import type { Trial } from './dataset-page.js'
+import { guidePage } from './guide-page.js'
 import { homePage } from './home-page.js'
 import type { FindPlanWay } from './plans.js'
 import { missingPage, problemPage } from './problem-pages.js'
@@ -56,6 +57,13 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
     return dataset
       ? datasetPage(context, dataset, trialOf(context, dataset, showcase, parts), parts.planWay)
       : null
+  })
+  addPage('/guide', (context) => {
+    const showcase = parts.showcase(context.language)
+    const dataset = showcase.datasets.find(({ hasDemo }) => hasDemo) ?? showcase.datasets[0]
+    if (!dataset) return guidePage(context, null)
+    const trial = trialOf(context, dataset, showcase, parts)
+    return guidePage(context, { dataset: dataset.name, trial })
   })
   addPage('/docs', (context) => referencePage(context, null, parts.showcase(context.language)))
   addPage('/docs/:dataset', (context, { params }) => {

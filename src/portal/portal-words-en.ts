@@ -77,7 +77,7 @@ export const englishWords = {
   restLink: 'API reference',
   mcpInterface: 'AI agents',
   mcpText: 'Claude, Cursor and other MCP clients read the same data with the same token at',
-  mcpLink: 'Configuration, with each dataset',
+  mcpLink: 'How to use it: terminal, Python, agents, Excel',
   filesInterface: 'Files',
   filesText: 'CSV, NDJSON and Parquet with exact types, page by page or as a whole export.',
   filesLink: 'OpenAPI description',

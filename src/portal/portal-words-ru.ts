@@ -83,7 +83,7 @@ export const russianWords: PortalWords = {
   restLink: 'Справочник API',
   mcpInterface: 'ИИ-агенты',
   mcpText: 'Claude, Cursor и другие клиенты MCP читают те же данные с тем же токеном по адресу',
-  mcpLink: 'Настройка — на странице набора',
+  mcpLink: 'Как пользоваться: терминал, Python, агенты, Excel',
   filesInterface: 'Файлы',
   filesText: 'CSV, NDJSON и Parquet с точными типами, по страницам или целой выгрузкой.',
   filesLink: 'Описание OpenAPI',

@@ -44,7 +44,7 @@ function urlsOf(text: string): readonly SitemapUrl[] {
 await t.test('the sitemap has every public page in each language, as the pages say', async (t) => {
   const world = await startPublic(t)
   const urls = urlsOf((await world.get('/sitemap.xml')).text)
-  const paths = ['/', '/docs', '/datasets/open', '/datasets/plain']
+  const paths = ['/', '/guide', '/docs', '/datasets/open', '/datasets/plain']
   t.same(
     urls.map(({ loc }) => loc),
     paths.flatMap((path) => ['?lang=en', '?lang=ru', ''].map((query) => `${base}${path}${query}`)),
@@ -113,7 +113,15 @@ await t.test('robots.txt lets crawlers read the public pages, and no other path'
     t.same(
       paths.filter((path) => isAllowed(text, `${root}${path}`)).sort(),
       [
-        ...['/', '/datasets/:dataset', '/docs', '/docs/:dataset', '/llms.txt', '/openapi.json'],
+        ...[
+          '/',
+          '/datasets/:dataset',
+          '/docs',
+          '/docs/:dataset',
+          '/guide',
+          '/llms.txt',
+          '/openapi.json',
+        ],
         ...['/robots.txt', '/sitemap.xml'],
       ],
       'a new path is public, or named in robots.txt',
@@ -187,5 +195,6 @@ await t.test('without a public address they have the address of the request', as
 await t.test('a server without public datasets says so', async (t) => {
   const world = await startWorld(t, { files: {}, registry: 'datasets: {}' })
   t.match((await world.get('/llms.txt')).text, 'No dataset is public.')
-  t.equal(urlsOf((await world.get('/sitemap.xml')).text).length, 6)
+  t.equal(urlsOf((await world.get('/sitemap.xml')).text).length, 9)
+  t.match((await world.get('/guide')).text, 'GET /v1/ lists the datasets')
 })

@@ -39,7 +39,7 @@ function startPortal(t: Test, settings: Readonly<Record<string, string>> = {}): 
 }
 
 const browser = { headers: { accept: 'text/html,*/*;q=0.8' } }
-const pages = ['/', '/datasets/shown', '/account', '/docs', '/docs/shown'] as const
+const pages = ['/', '/guide', '/datasets/shown', '/account', '/docs', '/docs/shown'] as const
 
 function header({ headers }: Answer, name: string): string {
   return String(headers[name])
