@@ -62,7 +62,7 @@ ${datasets.map((dataset) => datasetLine(base, dataset)).join('\n') || noneText}
 
 ## Interfaces
 
-- [OpenAPI description](${base}/openapi.json): every path, parameter, column, answer and error of REST
+- [OpenAPI description](${base}/openapi.json): paths, parameters, columns and errors of REST
 - [MCP server](${base}/mcp/): the same data as tools for agents, over Streamable HTTP
 - [How to use it](${base}/guide?lang=en): examples for curl, Python, agents and Excel
 - [API reference](${base}/docs?lang=en): the OpenAPI description as a page
@@ -74,7 +74,7 @@ const noneText = 'No dataset is public. `GET /v1/` lists the datasets that a tok
 function tokenText(demo: string | null): string {
   const own = 'A token of your own comes with a plan: plans are on the page of each dataset.'
   if (demo === null) return own
-  return `The public demo token \`${demo}\` reads a small subset of the rows, without signing up. ${own}`
+  return `The public demo token \`${demo}\` reads a small subset of the rows. ${own}`
 }
 
 function datasetLine(base: string, dataset: ShownDataset): string {
