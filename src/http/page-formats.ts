@@ -1,6 +1,6 @@
 import type { Column } from '../columns/column.js'
 import { ServiceError } from '../errors.js'
-import { isSheetFormat } from '../query/page-format.js'
+import { isSheetFormat, mediaTypes } from '../query/page-format.js'
 import type { PageFormat } from '../query/page-format.js'
 import type { AnswerHead, GroupsAnswer, Page } from '../service/page.js'
 import { csvCell } from '../text.js'
@@ -8,18 +8,6 @@ import { readPreferences } from './accept.js'
 import type { Preference } from './accept.js'
 import { sheetColumn } from './sheet/sheet.js'
 import type { SheetWriter } from './sheet/sheet-writer.js'
-
-const csv = 'text/csv; charset=utf-8; header=present'
-
-export const mediaTypes: Readonly<Record<PageFormat, string>> = {
-  json: 'application/json; charset=utf-8',
-  ndjson: 'application/x-ndjson; charset=utf-8',
-  csv,
-  parquet: 'application/vnd.apache.parquet',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  'csv-comma': csv,
-  'csv-semicolon': csv,
-}
 
 /**
  * Returns the caller's preferred format, by RFC 9110; the first one breaks ties.

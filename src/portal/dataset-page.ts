@@ -9,6 +9,7 @@ import { layout } from './layout.js'
 import type { PageContext } from './page-context.js'
 import { plansTable } from './plans.js'
 import type { FindPlanWay } from './plans.js'
+import { datasetData } from './structured-data.js'
 
 export interface Trial {
   /** The demo token; null if this dataset has no demo. */
@@ -35,6 +36,7 @@ export function datasetPage(
     {
       title: `${dataset.title} · ${words.service}`,
       description: dataset.description ?? dataset.title,
+      data: datasetData(context, dataset),
     },
     html`<section class="about">
         <h1>${dataset.title}</h1>

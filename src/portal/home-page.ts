@@ -6,6 +6,7 @@ import { layout } from './layout.js'
 import type { PageContext } from './page-context.js'
 import { plansTable } from './plans.js'
 import type { FindPlanWay } from './plans.js'
+import { catalogData } from './structured-data.js'
 
 /** Renders the first page: datasets, prices, and a command that works. */
 export function homePage(
@@ -18,7 +19,11 @@ export function homePage(
   const { words } = context
   return layout(
     context,
-    { title: words.service, description: words.lead },
+    {
+      title: words.service,
+      description: words.lead,
+      data: catalogData(context, datasets),
+    },
     html`<section class="hero">
         <h1>${words.headline}</h1>
         <p class="lead">${words.lead}</p>
@@ -120,7 +125,7 @@ function interfaces({ words, link, base, root }: PageContext): Html {
       <article>
         <h3>${words.mcpInterface}</h3>
         <p>${words.mcpText} <code>${base}/mcp/</code></p>
-        <p class="muted">${words.mcpLink}</p>
+        <p><a href="${link('/guide')}">${words.mcpLink}</a></p>
       </article>
       <article>
         <h3>${words.filesInterface}</h3>

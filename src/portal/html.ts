@@ -28,6 +28,20 @@ export function pageText(page: Html): string {
   return `<!doctype html>\n${page[brand]}\n`
 }
 
+/** The text of an XML document. */
+export function xmlText(root: Html): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${root[brand]}\n`
+}
+
+/** Facts for search engines. No text in them can end the block or be read as markup. */
+export function jsonLd(facts: object): Html {
+  const json = JSON.stringify({ '@context': 'https://schema.org', ...facts })
+  const text = json.replace(/[<>&'\u2028\u2029]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
+  return { [brand]: `<script type="application/ld+json">${text}</script>` }
+}
+
 function partText(part: Part): string {
   if (part === null) return ''
   if (typeof part !== 'object') return escaped(String(part))

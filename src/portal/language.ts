@@ -1,5 +1,11 @@
 import type { Language } from '../config.js'
 
+/** Every language of the portal with its own name. */
+export const languages: readonly (readonly [Language, string])[] = [
+  ['en', 'English'],
+  ['ru', 'Русский'],
+]
+
 /** The language chosen with `?lang=`, otherwise the one that the browser prefers. */
 export function languageOf(chosen: unknown, acceptLanguage: string | undefined): Language {
   return isLanguage(chosen) ? chosen : (preferredLanguage(acceptLanguage ?? '') ?? 'en')
@@ -7,7 +13,7 @@ export function languageOf(chosen: unknown, acceptLanguage: string | undefined):
 
 /** Whether the portal has this language. */
 export function isLanguage(value: unknown): value is Language {
-  return value === 'en' || value === 'ru'
+  return languages.some(([code]) => code === value)
 }
 
 /** The supported language with the highest weight in `ru-RU,ru;q=0.9,en;q=0.8`. */

@@ -1,12 +1,10 @@
 import type { Language } from '../config.js'
 import { html, pageText } from './html.js'
 import type { Html } from './html.js'
+import { languages } from './language.js'
 import type { PageContext } from './page-context.js'
-
-const languages: readonly (readonly [Language, string])[] = [
-  ['en', 'English'],
-  ['ru', 'Русский'],
-]
+import { searchTags } from './search-tags.js'
+import type { PageFacts } from './search-tags.js'
 
 // Inline, because the pages load no other files. It shows a table in the colours of the style.
 const icon =
@@ -14,12 +12,8 @@ const icon =
   "%3Crect width='16' height='16' rx='3' fill='%232f5bd0'/%3E" +
   "%3Cpath d='M4 5h8M4 8h8M4 11h5' stroke='white' stroke-width='1.5'/%3E%3C/svg%3E"
 
-/** Renders a whole page: head, menu, content. `description` null = not for search engines. */
-export function layout(
-  context: PageContext,
-  { title, description }: { readonly title: string; readonly description: string | null },
-  content: Html,
-): string {
+/** Renders a whole page: head, menu, content. */
+export function layout(context: PageContext, facts: PageFacts, content: Html): string {
   const { language, words, assets, base, root } = context
   return pageText(
     html`<html lang="${language}" data-base="${base}" data-root="${root}">
@@ -27,8 +21,8 @@ export function layout(
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>${title}</title>
-        ${description === null ? null : [descriptionTag(description), ...alternates(context)]}
+        <title>${facts.title}</title>
+        ${searchTags(context, facts)}
         <link rel="icon" href="${icon}" />
         ${assets.style && html`<link rel="stylesheet" href="${root}${assets.style.path}" />`}
         ${assets.script && html`<script type="module" src="${root}${assets.script.path}"></script>`}
@@ -41,20 +35,6 @@ export function layout(
       </body>
     </html>`,
   )
-}
-
-function descriptionTag(description: string): Html {
-  return html`<meta name="description" content="${description}" />`
-}
-
-/** The same page in each language, for search engines. */
-function alternates({ base, path }: PageContext): readonly Html[] {
-  const alternate = (code: string, query: string) =>
-    html`<link rel="alternate" hreflang="${code}" href="${base}${path}${query}" />`
-  return [
-    ...languages.map(([code]) => alternate(code, `?lang=${code}`)),
-    alternate('x-default', ''),
-  ]
 }
 
 function header(context: PageContext): Html {

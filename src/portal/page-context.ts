@@ -17,6 +17,8 @@ export interface PageContext {
   readonly root: string
   /** The path of the page. */
   readonly path: string
+  /** The page's own address for the web, with the chosen language and no other parameter. */
+  readonly address: string
   /** A link to a page of the portal; it keeps the chosen language. */
   readonly link: (path: string) => string
   /** A link to the same page in a language. */
@@ -43,18 +45,21 @@ export function visit(site: Site, request: FastifyRequest): PageContext {
 
 /** The context of a requested page. Without a public address, the request's own address is used. */
 export function pageContextOf({ assets, publicUrl }: Site, request: FastifyRequest): PageContext {
-  const [path = '', query] = request.url.split('?', 2)
+  const [asked = '', query] = request.url.split('?', 2)
+  const path = asked.replace(/(?<=.)\/$/, '')
   const chosen = new URLSearchParams(query).get('lang')
   const language = languageOf(chosen, request.headers['accept-language'])
   const root = rootPath(publicUrl)
   const suffix = isLanguage(chosen) ? `?lang=${chosen}` : ''
+  const base = publicUrl ?? `${request.protocol}://${request.host}`
   return {
     language,
     words: wordsOf(language),
     assets,
-    base: publicUrl ?? `${request.protocol}://${request.host}`,
+    base,
     root,
     path,
+    address: `${base}${path}${suffix}`,
     link: (to) => `${root}${to}${suffix}`,
     // Without the other parameters of the visitor's address.
     languageLink: (to) => `?lang=${to}`,

@@ -4,15 +4,17 @@ import { errorStatus } from '../errors.js'
 import type { ServiceError } from '../errors.js'
 import { curlCommand } from '../service/client-texts.js'
 import type { ShownDataset, Showcase } from '../service/showcase.js'
+import { llmsText, robotsText, sitemapText } from './crawler-files.js'
 import { datasetPage } from './dataset-page.js'
 import type { Trial } from './dataset-page.js'
+import { guidePage } from './guide-page.js'
 import { homePage } from './home-page.js'
 import type { FindPlanWay } from './plans.js'
 import { missingPage, problemPage } from './problem-pages.js'
 import { pageContextOf, visit } from './page-context.js'
 import type { PageContext, Site } from './page-context.js'
 import { referencePage } from './reference-page.js'
-import { noStore, reading, sendPage } from './send-page.js'
+import { noStore, reading, sendPage, sendTagged } from './send-page.js'
 
 export interface PortalParts {
   readonly site: Site
@@ -56,12 +58,40 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
       ? datasetPage(context, dataset, trialOf(context, dataset, showcase, parts), parts.planWay)
       : null
   })
+  addPage('/guide', (context) => {
+    const showcase = parts.showcase(context.language)
+    const dataset = showcase.datasets.find(({ hasDemo }) => hasDemo) ?? showcase.datasets[0]
+    if (!dataset) return guidePage(context, null)
+    const trial = trialOf(context, dataset, showcase, parts)
+    return guidePage(context, { dataset: dataset.name, trial })
+  })
   addPage('/docs', (context) => referencePage(context, null, parts.showcase(context.language)))
   addPage('/docs/:dataset', (context, { params }) => {
     const { dataset } = params as DatasetParams
     return referencePage(context, dataset, parts.showcase(context.language))
   })
+  addCrawlerFiles(app, parts)
   addAssets(app, parts.site)
+}
+
+/** Adds what search engines and language models look for at an address. */
+function addCrawlerFiles(app: FastifyInstance, { site, showcase }: PortalParts): void {
+  const addText = (url: string, type: string, make: (context: PageContext) => string) => {
+    app.route({
+      method: reading,
+      url,
+      handler: (request, reply) => {
+        const text = make(visit(site, request))
+        void reply.header('Cache-Control', 'public, max-age=300')
+        return sendTagged(request, reply, `${type}; charset=utf-8`, text)
+      },
+    })
+  }
+  addText('/robots.txt', 'text/plain', ({ base, root }) => robotsText(base, root))
+  addText('/sitemap.xml', 'application/xml', ({ base }) =>
+    sitemapText(base, showcase('en').datasets),
+  )
+  addText('/llms.txt', 'text/plain', ({ base }) => llmsText(base, showcase('en')))
 }
 
 /** Shows an error to a browser. Returns false if the request does not ask for a page. */

@@ -36,10 +36,22 @@ export function sendPage(
   own: Readonly<Record<string, string>> = {},
 ): FastifyReply {
   void reply.headers({ ...pageHeaders, ...own }).header('Content-Language', language)
+  const type = 'text/html; charset=utf-8'
   if (reply.statusCode === 200 && own['Cache-Control'] !== 'no-store') {
-    const tag = contentTag(page)
-    void reply.header('ETag', tag)
-    if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
+    return sendTagged(request, reply, type, page)
   }
-  return reply.type('text/html; charset=utf-8').send(page)
+  return reply.type(type).send(page)
+}
+
+/** Sends a text with its entity tag, or 304 if the client has it. */
+export function sendTagged(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  type: string,
+  text: string,
+): FastifyReply {
+  const tag = contentTag(text)
+  void reply.header('ETag', tag)
+  if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
+  return reply.type(type).send(text)
 }

@@ -13,6 +13,19 @@ export type SheetFormat = Extract<PageFormat, 'xlsx' | `csv-${string}`>
 /** The format of a page's rows: one text per row, or one Parquet file for all. */
 export type RowFormat = 'json' | 'csv' | 'parquet'
 
+const csv = 'text/csv; charset=utf-8; header=present'
+
+/** The content type of an answer in each format. */
+export const mediaTypes: Readonly<Record<PageFormat, string>> = {
+  json: 'application/json; charset=utf-8',
+  ndjson: 'application/x-ndjson; charset=utf-8',
+  csv,
+  parquet: 'application/vnd.apache.parquet',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'csv-comma': csv,
+  'csv-semicolon': csv,
+}
+
 /** Reports whether the text is one of `pageFormats`; case-sensitive. */
 export function isPageFormat(text: string): text is (typeof pageFormats)[number] {
   return (pageFormats as readonly string[]).includes(text)

@@ -3,6 +3,7 @@ import type { Dataset } from '../catalog/dataset.js'
 import type { Language } from '../config.js'
 import { priceRub } from '../registry/price.js'
 import { isoTime } from '../text.js'
+import { oldestHistory } from '../versions/version.js'
 import type { Version } from '../versions/version.js'
 import { hasCodes } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
@@ -31,6 +32,8 @@ export interface ShownDataset {
   readonly version: string
   /** The date of the data, `2025` or `2025-03-31`; null if it is not known. */
   readonly asOf: string | null
+  /** The oldest and the newest value of the history column, in the form of `asOf`, if any. */
+  readonly period: { readonly first: string; readonly last: string } | null
   /** When the newest file was written, ISO 8601. */
   readonly updatedAt: string
   /** The visible column in which plans count years, if any. */
@@ -81,6 +84,7 @@ function shown(dataset: Dataset, version: Version, language: Language): ShownDat
   const columns = version.columns.filter((column) => !column.hidden)
   const measures = dataset.measures.map((measure) => inLanguage(language, measure))
   const hasUnits = columns.some(({ unit }) => unit !== null)
+  const period = periodOf(version)
   const aggregates = aggregateFacts({ dataset: { ...dataset, measures }, plan: null, columns })
   return {
     name,
@@ -89,7 +93,8 @@ function shown(dataset: Dataset, version: Version, language: Language): ShownDat
     source,
     rows: version.rows,
     version: version.id,
-    asOf: dataset.asOf ?? newestOf(version),
+    asOf: dataset.asOf ?? period?.last ?? null,
+    period,
     updatedAt: isoTime(version.modifiedMs),
     history: columns.find((column) => column === version.history)?.name ?? null,
     requireFilter,
@@ -127,9 +132,12 @@ function isQuantity(column: Column, { key, history }: Version, hasUnits: boolean
   return unit !== null || !hasUnits
 }
 
-function newestOf({ history, newestHistory }: Version): string | null {
+function periodOf(version: Version): ShownDataset['period'] {
+  const { history, newestHistory } = version
   if (!history || history.hidden || newestHistory === undefined) return null
-  return historyText(history, newestHistory)
+  const last = historyText(history, newestHistory)
+  if (last === null) return null
+  return { first: historyText(history, oldestHistory(version, history)) ?? last, last }
 }
 
 /** The same with Russian texts in place of English ones, where there are any. */

@@ -4,6 +4,7 @@ import { listed, many, quoted } from '../text.js'
 import { filesOf } from './compare-versions.js'
 import type { RowFacts } from './count-rows.js'
 import type { ColumnMark } from './opener.js'
+import { oldestHistory } from './version.js'
 import type { DataFile, Version } from './version.js'
 
 /** What callers may misread in a version that is served. */
@@ -67,7 +68,7 @@ function historyWarnings(
       `${new Date(nowMs).getUTCFullYear()}; correct the rows`
     warnings.push({ code: 'history_odd', message })
   }
-  const oldest = yearOf(history, oldestOf(version, history))
+  const oldest = yearOf(history, oldestHistory(version, history))
   if (oldest < yearMin) {
     const message =
       `the history column ${name} goes back to the year ${oldest}: only plans with history: all ` +
@@ -85,13 +86,6 @@ export function aheadText(history: Column, rows: number, nowMs: number): string 
 
 function dayText(history: Column, value: bigint): string {
   return historyText(history, value) ?? `the year ${yearOf(history, value)}`
-}
-
-function oldestOf({ files, newestHistory = 0n }: Version, { name }: Column): bigint {
-  return files.reduce((oldest, { bounds }) => {
-    const min = bounds.get(name)?.min
-    return typeof min === 'bigint' && min < oldest ? min : oldest
-  }, newestHistory)
 }
 
 /** Of rows that share a key, at least this share must have it once in each of their files. */

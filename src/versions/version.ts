@@ -83,6 +83,14 @@ export interface Version {
   readonly modifiedMs: number
 }
 
+/** The oldest value of the history column, in steps of its grid. */
+export function oldestHistory({ files, newestHistory = 0n }: Version, { name }: Column): bigint {
+  return files.reduce((oldest, { bounds }) => {
+    const min = bounds.get(name)?.min
+    return typeof min === 'bigint' && min < oldest ? min : oldest
+  }, newestHistory)
+}
+
 /** Every file that an answer may be read from. */
 export function allFiles(version: Version): readonly StoredFile[] {
   return version.table ? [] : [...version.files, ...formFiles(version)]

@@ -52,6 +52,7 @@ await t.test('nobody is shut out: axe finds nothing, in every look', async (t) =
       await page.context().close()
     }
     await open('/', async () => undefined)
+    await open('/guide', async () => undefined)
     await open('/datasets/financials', async (page) => {
       await run(page)
       await page.locator('.holds svg').first().waitFor()

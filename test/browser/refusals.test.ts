@@ -1,5 +1,7 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
+import { errorCodes, errorStatus } from '../../src/errors.js'
+import { wordsOf } from '../../src/portal/words.js'
 import { startWorld } from '../support/world.js'
 import { builtPortal, listen, pressRun, run, startChromium, visit } from './fixtures/chromium.js'
 
@@ -67,7 +69,41 @@ await t.test('too many requests are said in seconds', async (t) => {
     await page.locator('.answer:not([aria-busy])').waitFor()
   }
   const text = await beside(page, /^Выполнить$/).textContent()
-  t.match(text, /^Слишком много запросов за минуту\. Подождите \d+ с и повторите\.$/)
+  t.match(text, /^Слишком много запросов за минуту\. Подождите \d+ с и повторите\. \S/)
+})
+
+await t.test('every error is said in the language of the page, and below as sent', async (t) => {
+  for (const lang of ['en', 'ru'] as const) {
+    const { token } = await world.subscribe(['events:tiny'])
+    const page = await open(lang, token)
+    for (const error of [...errorCodes, 'unheard_of'] as const) {
+      const detail = `Sent with ${error}: <b>not markup</b>`
+      const status = error === 'unheard_of' ? 418 : errorStatus[error]
+      await page.unroute('**/v1/**')
+      await page.route('**/v1/**', (route) => route.fulfill({ status, json: { error, detail } }))
+      await pressRun(page)
+      const place = beside(page, /^(Run|Выполнить)$/).filter({ hasText: detail })
+      await place.waitFor()
+      const known = error === 'unheard_of' ? null : wordsOf(lang).refusals[error]
+      t.equal(await place.textContent(), known === null ? detail : `${known} ${detail}`, lang)
+      const own = place.locator('[lang=en]')
+      t.same(await own.allTextContents(), known === null ? [] : [detail])
+    }
+    await page.context().close()
+  }
+})
+
+await t.test('a mistake is named by the server, below words of the page', async (t) => {
+  const { token } = await world.subscribe(['events:tiny'])
+  const page = await open('ru', token)
+  await page.getByRole('button', { name: 'Добавить фильтр' }).click()
+  await page.getByLabel('Значение', { exact: true }).last().fill('abc')
+  await pressRun(page)
+  const place = beside(page, /^Выполнить$/)
+  await place.waitFor()
+  t.match(await place.textContent(), /^В запросе ошибка\. Исправьте её/)
+  const { body } = await world.get('/v1/events?id=eq.abc', token)
+  t.equal(await place.locator('[lang=en]').textContent(), body.detail)
 })
 
 await t.test('a token that is unknown, and a server that is gone', async (t) => {

@@ -39,7 +39,7 @@ function startPortal(t: Test, settings: Readonly<Record<string, string>> = {}): 
 }
 
 const browser = { headers: { accept: 'text/html,*/*;q=0.8' } }
-const pages = ['/', '/datasets/shown', '/account', '/docs', '/docs/shown'] as const
+const pages = ['/', '/guide', '/datasets/shown', '/account', '/docs', '/docs/shown'] as const
 
 function header({ headers }: Answer, name: string): string {
   return String(headers[name])
@@ -161,10 +161,10 @@ await t.test('a page loads no foreign resource and runs no script of its content
     t.equal(header(answer, 'referrer-policy'), 'no-referrer')
     t.equal(header(answer, 'x-content-type-options'), 'nosniff')
     t.equal(header(answer, 'content-type'), 'text/html; charset=utf-8')
-    // These two are read by search engines; the text of the first is escaped.
+    // These are read by search engines; the texts are escaped.
     const text = answer.text
-      .replace(/<meta name="description" content="[^"<>]+" \/>/, '')
-      .replaceAll(/<link rel="alternate" [^>]*>/g, '')
+      .replaceAll(/<meta (name="description"|property="og:\w+") content="[^"<>]+" \/>/g, '')
+      .replaceAll(/<link rel="(alternate|canonical)" [^>]*>/g, '')
     t.notMatch(text, / (src|href)="(https?:)?\/\//, page)
     t.notMatch(text, /<[^>]* (style|on\w+)=/, page)
     t.equal(answer.headers['set-cookie'], undefined)

@@ -1,7 +1,6 @@
 import { errorCodes, errorMeaning, errorStatus } from '../../errors.js'
 import type { ErrorCode } from '../../errors.js'
-import { pageFormats } from '../../query/page-format.js'
-import { mediaTypes } from '../page-formats.js'
+import { mediaTypes, pageFormats } from '../../query/page-format.js'
 import { int32, int64, refTo } from './json.js'
 import type { Json } from './json.js'
 

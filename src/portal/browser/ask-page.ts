@@ -21,7 +21,7 @@ export interface Refusal {
   readonly kind: 'refused'
   /** Null when no answer arrived. */
   readonly status: number | null
-  /** The API's code; null for the page's own refusals, and for answers of anybody else. */
+  /** The API's code; null for the page's own refusals, other codes, and answers of anybody else. */
   readonly code: ErrorCode | null
   /** The server's text or the page's; null when no answer arrived. */
   readonly detail: string | null
@@ -130,12 +130,16 @@ function errorOf(text: string): Pick<Refusal, 'code' | 'detail'> {
     const { error, detail } = JSON.parse(text) as Readonly<Record<string, unknown>>
     return {
       // A code that the page does not know has no words, and its detail is shown.
-      code: typeof error === 'string' ? (error as ErrorCode) : null,
+      code: isKnown(error) ? error : null,
       detail: typeof detail === 'string' ? detail : null,
     }
   } catch {
     return { code: null, detail: null }
   }
+}
+
+function isKnown(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(words.refusals, code)
 }
 
 /** `Date` may be a second old: whole minutes keep midnight from becoming the day before. */

@@ -4,7 +4,7 @@ import './reference.css'
 import { ask, root } from './ask-page.js'
 import { element } from './element.js'
 import { words } from './page-words.js'
-import { refusalText } from './refusal-text.js'
+import { sayRefusal } from './refusal-text.js'
 import { ownToken } from './tab-store.js'
 import { foldedTokenForm, forgetLine } from './token-form.js'
 
@@ -62,7 +62,8 @@ async function show(place: HTMLElement, bar: HTMLElement): Promise<void> {
         })
       : forgetLine(words.referenceOwn, () => location.reload())
   if (answer.kind === 'refused') {
-    const text = element('p', { role: 'status', class: 'status error' }, refusalText(answer))
+    const text = element('p', { role: 'status', class: 'status error' })
+    sayRefusal(text, answer)
     bar.replaceChildren(text, tokenBar)
     return
   }

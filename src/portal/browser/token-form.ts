@@ -1,7 +1,7 @@
 import { ask } from './ask-page.js'
 import { button, element, onSubmit } from './element.js'
 import { words } from './page-words.js'
-import { refusalText } from './refusal-text.js'
+import { sayRefusal } from './refusal-text.js'
 import { forgetToken, keepToken } from './tab-store.js'
 
 /** A line of text with a button that opens the form. */
@@ -46,7 +46,7 @@ export function tokenForm(changed: () => void): HTMLFormElement {
     const answer = await ask('/v1/account', token)
     if (answer.kind === 'refused') {
       status.classList.add('error')
-      status.textContent = refusalText(answer)
+      sayRefusal(status, answer)
       return
     }
     keepToken(token)

@@ -6,7 +6,7 @@ import { usageView } from './usage-view.js'
 import { ask } from '../ask-page.js'
 import { button, element, onSubmit } from '../element.js'
 import { words } from '../page-words.js'
-import { refusalText } from '../refusal-text.js'
+import { sayRefusal } from '../refusal-text.js'
 import { forgetToken, keepToken, ownToken } from '../tab-store.js'
 import { tokenInput } from '../token-form.js'
 
@@ -34,9 +34,9 @@ export function startAccount(place: HTMLElement): void {
     if (own !== asked) return
     const isRefused = answer.kind === 'refused'
     status.classList.toggle('error', isRefused)
-    status.textContent = isRefused ? refusalText(answer) : words.usedFromNow
     account.replaceChildren()
-    if (isRefused) return
+    if (isRefused) return sayRefusal(status, answer)
+    status.textContent = words.usedFromNow
     keepToken(token)
     forget.hidden = false
     // The server validates this answer against its schema.

@@ -2,7 +2,7 @@ import { ask } from '../ask-page.js'
 import type { Answer } from '../ask-page.js'
 import { element } from '../element.js'
 import { words } from '../page-words.js'
-import { refusalText } from '../refusal-text.js'
+import { sayRefusal } from '../refusal-text.js'
 
 export type Cell = string | HTMLElement
 
@@ -64,7 +64,8 @@ export function statusLine(): StatusLine {
     ask: async (path, token, order) => {
       show(words.running, false)
       const answer = await ask(inLanguage(path), token, order)
-      show(answer.kind === 'refused' ? refusalText(answer) : '', answer.kind === 'refused')
+      show('', answer.kind === 'refused')
+      if (answer.kind === 'refused') sayRefusal(line, answer)
       return contentOf(answer)
     },
   }

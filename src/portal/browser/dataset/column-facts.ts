@@ -2,7 +2,7 @@ import { ask } from '../ask-page.js'
 import { element } from '../element.js'
 import { labels, words } from '../page-words.js'
 import { columnRows } from '../question/columns.js'
-import { refusalText } from '../refusal-text.js'
+import { sayRefusal } from '../refusal-text.js'
 import { valueFacts } from './value-facts.js'
 import type { ColumnFacts } from './value-facts.js'
 
@@ -49,7 +49,7 @@ export function factsView(dataset: string): FactsView {
     if (token === '') return
     const answer = await ask(`/v1/${dataset}/schema?facts=true&labels=${labels}`, token)
     if (token !== wanted) return
-    if (answer.kind === 'refused') status.textContent = refusalText(answer)
+    if (answer.kind === 'refused') sayRefusal(status, answer)
     else show(JSON.parse(answer.text) as DatasetFacts)
   }
   return { load }

@@ -2,7 +2,7 @@ import { ask, unanswered } from '../ask-page.js'
 import type { Answer, Arrival, Left, Refusal } from '../ask-page.js'
 import { element } from '../element.js'
 import { words } from '../page-words.js'
-import { refusalText } from '../refusal-text.js'
+import { sayRefusal } from '../refusal-text.js'
 
 /** The area of an answer and what is said of it, from before the request to its end. */
 export interface AnswerFrame {
@@ -48,7 +48,8 @@ export function answerFrame(notAsked: string): AnswerFrame {
     },
     refuse: (refusal, isKept) => {
       end(refusal)
-      say(pressed, refusalText(refusal), true)
+      say(pressed, '', true)
+      sayRefusal(pressed, refusal)
       if (!isKept) body.replaceChildren()
     },
   }

@@ -2,7 +2,7 @@ import { askFor, leftOf } from '../ask-page.js'
 import type { Left, Refusal } from '../ask-page.js'
 import { button, element } from '../element.js'
 import { words } from '../page-words.js'
-import { refusalText } from '../refusal-text.js'
+import { sayRefusal } from '../refusal-text.js'
 
 /** A file that an answer can be saved as. */
 interface TakenFile {
@@ -51,7 +51,7 @@ export function takeAway(files: readonly TakenFile[], token: string): HTMLElemen
     size.textContent = ''
     status.classList.toggle('error', answer.kind === 'refused' && !signal.aborted)
     if (signal.aborted) status.textContent = words.cancelled
-    else if (answer.kind === 'refused') status.textContent = refusalText(answer)
+    else if (answer.kind === 'refused') sayRefusal(status, answer)
     else {
       const { charged } = answer.left
       const cost = charged === null ? '' : ` · ${words.charged(charged)}`
