@@ -38,7 +38,7 @@ export interface CodeGuide {
 
 /** Null if aggregates are switched off for this access. */
 export function aggregateFacts(
-  access: Pick<Access, 'dataset' | 'plan' | 'columns'>,
+  access: Pick<Access, 'dataset' | 'plan' | 'columns' | 'version'>,
 ): AggregateFacts | null {
   const tariff = groupTariff(access)
   if (!tariff) return null

@@ -81,7 +81,12 @@ function shown(dataset: Dataset, version: Version, language: Language): ShownDat
   const columns = version.columns.filter((column) => !column.hidden)
   const measures = dataset.measures.map((measure) => inLanguage(language, measure))
   const hasUnits = columns.some(({ unit }) => unit !== null)
-  const aggregates = aggregateFacts({ dataset: { ...dataset, measures }, plan: null, columns })
+  const aggregates = aggregateFacts({
+    dataset: { ...dataset, measures },
+    plan: null,
+    columns,
+    version,
+  })
   return {
     name,
     title,

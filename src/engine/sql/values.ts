@@ -40,7 +40,11 @@ const quartersPerYear = 4
 const monthsPerYear = 12
 
 /** Quarters and months are counted from year 0 until they are served: numbers group faster. */
-export function groupKey(dialect: Dialect, { column, by }: GroupBy, sql: string): GroupKey {
+export function groupKey(
+  dialect: Dialect,
+  { column, by }: Pick<GroupBy, 'column' | 'by'>,
+  sql: string,
+): GroupKey {
   const day = () => dayOf(dialect, column, sql)
   switch (by.kind) {
     case 'value':

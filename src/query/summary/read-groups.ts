@@ -25,6 +25,7 @@ import {
   eachOnce,
   findPartColumn,
   partError,
+  plainCallText,
   writtenCall,
 } from './part-column.js'
 import { groupsMax } from './raw-summary.js'
@@ -75,6 +76,9 @@ export function labelsIn(labels: CodeLabels, asked: RawSummary['labels']): CodeN
   return asked === 'ru' ? labels.russian : labels.plain
 }
 
+/** Of a call, after its column. */
+type Arguments = NonNullable<Call['operands']>
+
 type PlainGroup = Omit<GroupBy, 'labels'>
 
 function valueGroup(access: Access, call: Call): PlainGroup {
@@ -98,7 +102,7 @@ function partNamed(access: Access, name: string): string | undefined {
   if (!column) return undefined
   const part = columnGroups(column).find((each) => each === name.slice(dot + 1).toLowerCase())
   if (part === undefined || part === 'prefix') return levelPrefix(column, name.slice(dot + 1))
-  return callText({ name: part, operands: [[column.name]] })
+  return plainCallText(part, column.name)
 }
 
 function levelPrefix(column: Column, levelName: string): string | undefined {
@@ -108,46 +112,44 @@ function levelPrefix(column: Column, levelName: string): string | undefined {
 
 /** The group of a level of codes, for requests and descriptions. */
 export function prefixText(column: string, length: number): string {
-  return callText({ name: 'prefix', operands: [[column], [String(length)]] })
+  return plainCallText('prefix', column, String(length))
 }
 
 function partGroup(access: Access, call: Call, raw: RawSummary): PlainGroup {
   const { name, operands } = call
   if (!isGroupFunction(name)) throw unknownFunction(access, call, raw)
-  const [[first = '', ...divisors] = [], ...others] = operands ?? []
+  const [[first, ...divisors] = [], ...others] = operands ?? []
   if (divisors.length > 0) throw badRequest(`group: ${name} takes one column, not a quotient.`)
-  const column = findPartColumn(access, first, key, call)
+  const column = findPartColumn(access, first?.name ?? '', key, call)
   const mistake = groupMistake(name, column)
   if (mistake !== undefined) {
     const meant = meantGroup(column, others)
     const detail = `group: ${mistake}.${meant === undefined ? '' : ` Write ${meant}`}`
-    const isLength = Object.values(dateLengths).includes(others[0]?.[0] ?? '')
+    const isLength = Object.values(dateLengths).includes(others[0]?.[0]?.name ?? '')
     const isPart = isLength && meant !== callName(column.name)
     const certainty = isPart ? ({ isSame: true } as const) : {}
     throw meant === undefined ? badRequest(detail) : partError(detail, key, call, meant, certainty)
   }
   if (name === 'prefix') return { name: call.text, column, by: prefixOf(call, column, others) }
   if (others.length === 0) return { name: call.text, column, by: { kind: name } }
-  const meant = callText({ name, operands: [[column.name]] })
+  const meant = plainCallText(name, column.name)
   throw partError(`group: ${name} takes one column. Write ${meant}`, key, call, meant)
 }
 
 /** What a wrong part of a column means: the column itself, or the part of a date of that length. */
-function meantGroup(column: Column, rest: readonly (readonly string[])[]): string | undefined {
+function meantGroup(column: Column, rest: Arguments): string | undefined {
   const parts = columnGroups(column)
-  const part = parts.find((each) => dateLengths[each] === rest[0]?.[0]) ?? parts[0]
-  if (part !== undefined && part !== 'prefix') {
-    return callText({ name: part, operands: [[column.name]] })
-  }
+  const part = parts.find((each) => dateLengths[each] === rest[0]?.[0]?.name) ?? parts[0]
+  if (part !== undefined && part !== 'prefix') return plainCallText(part, column.name)
   return isGroupable(column) ? callName(column.name) : undefined
 }
 
 function prefixOf(
   call: Call,
   column: Column,
-  rest: readonly (readonly string[])[],
+  rest: Arguments,
 ): Extract<GroupBy['by'], { kind: 'prefix' }> {
-  const text = rest.length === 1 && rest[0]?.length === 1 ? (rest[0][0] ?? '') : ''
+  const text = rest.length === 1 && rest[0]?.length === 1 ? (rest[0][0]?.name ?? '') : ''
   const length = /^\d{1,3}$/.test(text) ? Number(text) : 0
   if (length >= 1 && length <= prefixLengthMax) return { kind: 'prefix', length }
   const meant = levelPrefix(column, text) ?? prefixText(column.name, column.levels[0]?.length ?? 2)
@@ -162,8 +164,7 @@ function prefixOf(
 
 function unknownFunction(access: Access, call: Call, { group, measures }: RawSummary): Error {
   const { name, operands } = call
-  const [column = ''] = operands?.[0] ?? []
-  const found = visibleColumn(access, column)
+  const found = visibleColumn(access, operands?.[0]?.[0]?.name ?? '')
   const level = found && levelPrefix(found, name)
   if (level !== undefined) {
     return partError(`group: write the level ${quoted(name)} as ${level}.`, key, call, level)
@@ -189,11 +190,11 @@ function unknownFunction(access: Access, call: Call, { group, measures }: RawSum
 
 /** `substr(okved,3,2)`: characters that are no prefix. */
 function isMiddle({ name, operands }: Call): boolean {
-  return /^substr/i.test(name) && operands?.length === 3 && operands[1]?.[0] !== '1'
+  return /^substr/i.test(name) && operands?.length === 3 && operands[1]?.[0]?.name !== '1'
 }
 
 /** The column and length of `substr(okved,1,2)`. */
 function fromStart(operands: Call['operands']): Call['operands'] {
   const [column, start, length] = operands ?? []
-  return column && length && start?.[0] === '1' ? [column, length] : operands
+  return column && length && start?.[0]?.name === '1' ? [column, length] : operands
 }

@@ -169,7 +169,6 @@ function notAsked(call: Call, key: PartKey, asked: Asked): ServiceError {
 }
 
 /** The name of the one column that a measure is computed from. */
-function columnOf(aggregate: Measure['aggregate']): string | undefined {
-  const operand = 'of' in aggregate ? aggregate.of : aggregate.column
-  return operand && 'name' in operand ? operand.name : undefined
+function columnOf({ of }: Measure['aggregate']): string | undefined {
+  return of && 'column' in of ? of.column.name : undefined
 }

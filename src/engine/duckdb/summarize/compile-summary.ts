@@ -46,7 +46,7 @@ export function compileGroups(
   return {
     parameters,
     groups: sql.select(rows),
-    having: havingSql(summary, measures, parameters),
+    having: havingSql(summary, { ...sql, measures }, parameters),
     order: order && ` ORDER BY ${order}`,
     outOfRange: sql.outOfRange,
     cells: summaryCells(summary, sql, (names, served) => {
