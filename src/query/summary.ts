@@ -1,4 +1,4 @@
-import type { CodeNames } from '../columns/codes.js'
+import type { CodeNames, UpperCodes } from '../columns/codes.js'
 import type { Column } from '../columns/column.js'
 import type { ColumnAt, Quotient } from '../columns/formula.js'
 import type { Predicate } from '../columns/predicate.js'
@@ -19,6 +19,8 @@ export interface GroupBy {
   readonly by:
     | { readonly kind: 'value' }
     | { readonly kind: 'prefix'; readonly length: number }
+    /** The upper code of a code in a list; empty for a code without one. */
+    | { readonly kind: 'level'; readonly uppers: UpperCodes }
     | { readonly kind: DatePart }
 }
 

@@ -2,7 +2,7 @@ import type { Access } from '../access/access.js'
 import type { ShownType } from '../columns/column-types.js'
 import type { Column } from '../columns/column.js'
 import { columnAggregates, columnGroups, isGroupable } from '../columns/functions.js'
-import { prefixText } from '../query/summary/read-groups.js'
+import { levelText } from '../query/summary/read-groups.js'
 import { measureFormula, usableMeasures } from '../query/summary/read-measures.js'
 import { groupTariff } from '../query/summary/resolve-summary.js'
 
@@ -56,7 +56,7 @@ export function aggregateFacts(
 
 /** Empty for a column that has no codes. */
 export function codeGuide({ name, levels, labels }: Column): CodeGuide {
-  const groups = levels.map((level) => [level.name, prefixText(name, level.length)] as const)
+  const groups = levels.map((level) => [level.name, levelText(name, level)] as const)
   return {
     ...(groups.length > 0 && { levels: Object.fromEntries(groups) }),
     ...(labels && { labels: true }),

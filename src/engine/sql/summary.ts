@@ -8,6 +8,7 @@ import type { Summarized } from '../engine.js'
 import { condition } from './condition.js'
 import type { Cell, Dialect, NamedColumn, Parameters } from './dialect.js'
 import { MeasureSql } from './measures.js'
+import { servedText } from './encode.js'
 import { groupKey } from './values.js'
 
 /** The SQL of a summary's groups. */
@@ -25,7 +26,7 @@ export interface GroupedSql {
   /** True for a group of which a measure looks at a row; without groups, all rows are one. */
   readonly exists: string
   /** Selects the groups of the rows: their keys, aggregates and `n`, the number of their rows. */
-  readonly select: (rows: string) => string
+  readonly select: (rows: string, parameters: Parameters) => string
 }
 
 /** Compiles the groups of a summary; `isAnySize` is for numbers of any size. */
@@ -36,7 +37,18 @@ export function groupedSql(dialect: Dialect, summary: Summary, isAnySize: boolea
     sources.set(column, name)
     return name
   }
-  const groups = summary.groups.map((group) => groupKey(dialect, group, sqlOf(group.column)))
+  const joins: ((parameters: Parameters) => string)[] = []
+  const groups = summary.groups.map((group) => {
+    const { column, by } = group
+    if (by.kind !== 'level') return groupKey(dialect, group, sqlOf(column))
+    const table = `u${joins.length}`
+    const code = servedText(dialect, column.type, sqlOf(column))
+    joins.push((parameters) => {
+      const pairs = dialect.pairs(parameters.text(JSON.stringify([...by.uppers.codes])))
+      return ` LEFT JOIN ${pairs} AS ${table} ON ${table}.code = ${code}`
+    })
+    return groupKey(dialect, group, `${table}.upper_code`)
+  })
   const aggregates = summary.measures.map(({ aggregate }) => aggregate)
   const { history } = summary.version
   const sql = new MeasureSql(dialect, aggregates, { sqlOf, history }, isAnySize)
@@ -54,8 +66,11 @@ export function groupedSql(dialect: Dialect, summary: Summary, isAnySize: boolea
     measures,
     outOfRange: [...sql.outOfRange].join(' OR ') || 'false',
     exists,
-    select: (rows) => `SELECT ${list.join(', ')}
-      FROM (SELECT ${values.join(', ') || '1 AS v'} FROM (${rows}))${by}`,
+    select: (rows, parameters) => {
+      const upperCodes = joins.map((join) => join(parameters)).join('')
+      return `SELECT ${list.join(', ')}
+      FROM (SELECT ${values.join(', ') || '1 AS v'} FROM (${rows})${upperCodes})${by}`
+    },
   }
 }
 

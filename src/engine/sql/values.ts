@@ -49,6 +49,9 @@ export function groupKey(
   switch (by.kind) {
     case 'value':
       return { key: comparableValue(dialect, column, sql), served: same }
+    case 'level':
+      // The SQL is that of the upper code.
+      return { key: sql, served: same }
     case 'prefix': {
       const text = servedText(dialect, column.type, sql)
       return { key: `substr(${text}, 1, ${by.length})`, served: same }

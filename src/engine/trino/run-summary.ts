@@ -63,7 +63,7 @@ function compileSummary(summary: Summary, isAnySize: boolean): Statement {
     })
     const line = summary.format === 'csv' ? encodeCsvRow(trino, cells) : encodeRow(trino, cells)
     const labelled = ['*', ...labels.map((label, index) => `${label} AS l${index}`)]
-    return `WITH groups AS (${grouped.select(rows)}),
+    return `WITH groups AS (${grouped.select(rows, parameters)}),
     measured AS (SELECT ${columns.join(', ')} FROM groups),
     judged AS (SELECT *, coalesce(${having}, false) AS fits FROM measured),
     placed AS (SELECT *, sum(n) OVER () AS rows_met, count_if(fits) OVER () AS group_count,

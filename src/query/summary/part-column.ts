@@ -48,6 +48,11 @@ export function callText({ name, operands }: Pick<Call, 'name' | 'operands'>): s
   return `${name}(${operands.map((each) => each.map(operandText).join('/')).join(',')})`
 }
 
+/** A group, which may be the level of a column. */
+export function groupText(call: Call): string {
+  return call.alias === null ? callText(call) : `${callName(call.alias)}:${callText(call)}`
+}
+
 /** A function of one column, and maybe a number or text after a comma, as a request has it. */
 export function plainCallText(name: string, ...names: readonly string[]): string {
   return callText({ name, operands: names.map((each) => [plainOperand(each)]) })
@@ -96,6 +101,11 @@ export function partError(
   certainty: { readonly isExample?: true; readonly isSame?: true } = {},
 ): ServiceError {
   return correctable(detail, { kind: 'part', key, written: call.text, meant, ...certainty })
+}
+
+/** Equal for groups that mean the same: `okved:section` is a level of a column. */
+export function groupCallKey(call: Call): string {
+  return JSON.stringify([call.alias, callKey(call)])
 }
 
 /** Equal for calls that mean the same, however they are quoted and spaced. */

@@ -3,7 +3,7 @@ import type { Access } from '../../access/access.js'
 import { callName } from '../../columns/call-text.js'
 import type { Call } from '../../columns/call-text.js'
 import { prefixLengthMax } from '../../columns/codes.js'
-import type { CodeLabels, CodeNames } from '../../columns/codes.js'
+import type { CodeLabels, CodeLevel, CodeNames } from '../../columns/codes.js'
 import type { Column } from '../../columns/column.js'
 import {
   columnGroups,
@@ -16,11 +16,11 @@ import {
 } from '../../columns/functions.js'
 import type { GroupFunction } from '../../columns/functions.js'
 import { badRequest } from '../../errors.js'
-import { didYouMean, quoted } from '../../text.js'
+import { didYouMean, nearestNames, quoted } from '../../text.js'
 import { visibleColumn } from '../check-parts.js'
 import type { GroupBy } from '../summary.js'
 import {
-  callKey,
+  groupCallKey,
   callText,
   eachOnce,
   findPartColumn,
@@ -32,6 +32,8 @@ import { groupsMax } from './raw-summary.js'
 import type { RawSummary } from './raw-summary.js'
 
 const key = 'group'
+/** The groups of which the keys are codes. */
+const codeGroups: readonly GroupBy['by']['kind'][] = ['value', 'prefix', 'level']
 
 /** The characters of a date that each part has, as `prefix` would take them. */
 const dateLengths: Partial<Record<GroupFunction, string>> = { year: '4', month: '7', day: '10' }
@@ -46,26 +48,34 @@ export function readGroups(access: Access, raw: RawSummary): readonly GroupBy[] 
   if (calls.length > groupsMax) {
     throw badRequest(`group takes at most ${groupsMax} elements, got ${calls.length}.`)
   }
-  const keys = calls.map(callKey)
-  const texts = calls.map(({ text }) => text)
-  const twice = calls.find((call, index) => keys.indexOf(callKey(call)) !== index)
+  const keys = calls.map(groupCallKey)
+  const texts = calls.map(writtenCall)
+  const twice = calls.find((call, index) => keys.indexOf(groupCallKey(call)) !== index)
   if (twice) {
     const first = texts.filter((_, index) => keys.indexOf(keys[index] ?? '') === index)
-    throw correctable(`group names ${quoted(twice.text)} twice. Name it once.`, {
+    throw correctable(`group names ${quoted(writtenCall(twice))} twice. Name it once.`, {
       kind: 'arguments',
       meant: { group: first },
     })
   }
   return calls.map((call) => {
-    if (call.alias !== null) {
+    const leveled = call.alias === null ? undefined : visibleColumn(access, call.alias)
+    if (call.alias !== null && (!leveled || call.operands !== null)) {
       const detail =
         `group: ${quoted(call.text)} can't be renamed to ${quoted(call.alias)}; ` +
         'only measures can.'
-      throw correctable(detail, { kind: 'arguments', meant: { group: texts } })
+      throw correctable(detail, {
+        kind: 'arguments',
+        meant: { group: calls.map((each) => (each === call ? each.text : writtenCall(each))) },
+      })
     }
-    const group = call.operands === null ? valueGroup(access, call) : partGroup(access, call, raw)
+    const group = leveled
+      ? levelGroup(leveled, call)
+      : call.operands === null
+        ? valueGroup(access, call)
+        : partGroup(access, call, raw)
     const { labels } = group.column
-    const isCode = group.by.kind === 'value' || group.by.kind === 'prefix'
+    const isCode = codeGroups.includes(group.by.kind)
     return { ...group, labels: isCode && labels ? labelsIn(labels, raw.labels) : null }
   })
 }
@@ -80,6 +90,26 @@ export function labelsIn(labels: CodeLabels, asked: RawSummary['labels']): CodeN
 type Arguments = NonNullable<Call['operands']>
 
 type PlainGroup = Omit<GroupBy, 'labels'>
+
+/** `okved:section`, a level of a column of codes. */
+function levelGroup(column: Column, call: Call): PlainGroup {
+  const level = column.levels.find(({ name }) => name === call.name)
+  if (!level) {
+    const names = column.levels.map(({ name }) => name)
+    const has = names.length === 0 ? 'has no levels' : `has the levels ${names.join(', ')}`
+    const [near] = nearestNames(call.name, names)
+    const detail =
+      `group: ${quoted(writtenCall(call))} is no level: ${column.name} ${has}.` +
+      didYouMean(call.name, names)
+    if (near === undefined) throw badRequest(detail)
+    const meant = `${callName(column.name)}:${callName(near)}`
+    throw correctable(detail, { kind: 'part', key, written: writtenCall(call), meant })
+  }
+  const name = `${column.name}:${level.name}`
+  return 'length' in level
+    ? { name, column, by: { kind: 'prefix', length: level.length } }
+    : { name, column, by: { kind: 'level', uppers: level.uppers } }
+}
 
 function valueGroup(access: Access, call: Call): PlainGroup {
   const part = partNamed(access, call.name)
@@ -107,12 +137,14 @@ function partNamed(access: Access, name: string): string | undefined {
 
 function levelPrefix(column: Column, levelName: string): string | undefined {
   const level = column.levels.find(({ name }) => name === levelName)
-  return level && prefixText(column.name, level.length)
+  return level && levelText(column.name, level)
 }
 
 /** The group of a level of codes, for requests and descriptions. */
-export function prefixText(column: string, length: number): string {
-  return plainCallText('prefix', column, String(length))
+export function levelText(column: string, level: CodeLevel): string {
+  return 'length' in level
+    ? plainCallText('prefix', column, String(level.length))
+    : `${callName(column)}:${callName(level.name)}`
 }
 
 function partGroup(access: Access, call: Call, raw: RawSummary): PlainGroup {
@@ -152,7 +184,8 @@ function prefixOf(
   const text = rest.length === 1 && rest[0]?.length === 1 ? (rest[0][0]?.name ?? '') : ''
   const length = /^\d{1,3}$/.test(text) ? Number(text) : 0
   if (length >= 1 && length <= prefixLengthMax) return { kind: 'prefix', length }
-  const meant = levelPrefix(column, text) ?? prefixText(column.name, column.levels[0]?.length ?? 2)
+  const [level = { name: '', length: 2 }] = column.levels
+  const meant = levelPrefix(column, text) ?? levelText(column.name, level)
   throw partError(
     `group: prefix takes a column and a number of characters from 1 to ${prefixLengthMax}. ` +
       `Example: ${meant}`,
@@ -173,7 +206,7 @@ function unknownFunction(access: Access, call: Call, { group, measures }: RawSum
     return correctable(`group: ${quoted(call.text)} is a measure. Move it to measures.`, {
       kind: 'arguments',
       meant: {
-        group: group.filter((each) => each !== call).map(({ text }) => text),
+        group: group.filter((each) => each !== call).map(writtenCall),
         measures: eachOnce([...measures.map(writtenCall), call.text]),
       },
     })

@@ -160,7 +160,7 @@ function unknownFunction(call: Call, { group, measures }: RawSummary): Error {
     const others = measures.filter((each) => each !== call).map(writtenCall)
     const detail = `measures: ${quoted(call.text)} groups rows. Move it to group`
     const meant = {
-      group: eachOnce([...group.map(({ text }) => text), call.text]),
+      group: eachOnce([...group.map(writtenCall), call.text]),
       measures: others,
     }
     return others.length === 0

@@ -45,7 +45,7 @@ export function compileGroups(
   const order = orderTerms(summary, sql.keys, measures).join(', ')
   return {
     parameters,
-    groups: sql.select(rows),
+    groups: sql.select(rows, parameters),
     having: havingSql(summary, { ...sql, measures }, parameters),
     order: order && ` ORDER BY ${order}`,
     outOfRange: sql.outOfRange,

@@ -60,5 +60,7 @@ export function keepsTexts(aggregate: Aggregate): boolean {
 /** SQL of the smallest or largest value. */
 export function extremeSql(kind: 'min' | 'max', column: Column, value: string): string {
   // DuckDB counts the memory of this form, and frees it when a query is stopped.
-  return keepsTexts({ kind, of: { column, at: null } }) ? `${kind}(${value}, 1)[1]` : `${kind}(${value})`
+  return keepsTexts({ kind, of: { column, at: null } })
+    ? `${kind}(${value}, 1)[1]`
+    : `${kind}(${value})`
 }

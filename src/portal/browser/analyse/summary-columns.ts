@@ -59,6 +59,8 @@ function isTime(facts: Facts, call: Call): boolean {
 const plain = { unit: '', description: '', operators: [], isKey: false, isQuantity: false } as const
 
 function groupColumn(facts: Facts, call: Call): PageColumn {
+  // A level of codes: `okved:section`.
+  if (call.alias !== null) return { ...plain, name: `${call.alias}:${call.name}`, type: 'string' }
   const [column] = operandColumns(facts, call)
   const type = call.operands === null ? (column?.type ?? 'string') : 'string'
   return { ...plain, name: keyOf(call), type, description: column?.description ?? '' }
