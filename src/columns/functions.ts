@@ -82,7 +82,7 @@ export const aggregateFunctions = {
   },
   growth: {
     of: numbers,
-    meaning: 'the sum in the later year by that in the earlier, minus 1: growth(c@2023/c@2024)',
+    meaning: 'the sum at the later value of the history by that at the earlier, minus 1',
     takes: 'two values',
     result: 'double',
   },

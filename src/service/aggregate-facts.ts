@@ -4,6 +4,7 @@ import type { Column } from '../columns/column.js'
 import { columnAggregates, columnGroups, isGroupable } from '../columns/functions.js'
 import { levelText } from '../query/summary/read-groups.js'
 import { measureFormula, usableMeasures } from '../query/summary/read-measures.js'
+import { historyOf } from '../query/summary/read-operands.js'
 import { groupTariff } from '../query/summary/resolve-summary.js'
 
 /** Which aggregates a dataset has. Every text is written as in a request. */
@@ -44,7 +45,7 @@ export function aggregateFacts(
   if (!tariff) return null
   return {
     rows_per_group: tariff.rowsPerGroup,
-    functions: typeFunctions(access.columns),
+    functions: typeFunctions(access),
     measures: usableMeasures(access).map((measure) => ({
       name: measure.name,
       formula: measureFormula(measure),
@@ -63,11 +64,16 @@ export function codeGuide({ name, levels, labels }: Column): CodeGuide {
   }
 }
 
-function typeFunctions(columns: readonly Column[]): readonly TypeFunctions[] {
+function typeFunctions(access: Pick<Access, 'columns' | 'version'>): readonly TypeFunctions[] {
+  const { columns } = access
+  // Without a history, there are no two values to compare.
+  const has = (name: string) => name !== 'growth' || historyOf(access) !== null
   const byType = new Map(columns.map((column) => [column.rules.shown, column]))
   return [...byType].map(([type, column]) => ({
     type,
-    measures: columnAggregates(column).map((name) => (name === 'pN' ? 'p1 to p99' : name)),
+    measures: columnAggregates(column)
+      .filter(has)
+      .map((name) => (name === 'pN' ? 'p1 to p99' : name)),
     group: [
       ...(isGroupable(column) ? ['column'] : []),
       ...columnGroups(column).map((name) => `${name}(column${name === 'prefix' ? ',n' : ''})`),
