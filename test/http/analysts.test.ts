@@ -125,7 +125,7 @@ await t.test(
       t.equal(answer.headers['x-rows-charged'], '6', '7 cells of 6 columns')
     }
     const body = { measures: ['debt_share', 'm:median(10*debt+loans/revenue@2024)'] }
-    isError(t, await world.post(path, JSON.stringify(body), token), 'bad_request', /divides in each row/)
+    isError(t, await world.post(path, token, body), 'bad_request', /divides in each row/)
     const defined = await world.get(`${path}?measures=debt_share`, token)
     t.same(column(defined, 'debt_share'), [digits(67 / 908)])
     const schema = await world.get('/v1/firms/schema', token)
