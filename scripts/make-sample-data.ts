@@ -57,6 +57,67 @@ const codeLists = [
   { source: 'dictionaries/okpd2_full.csv', target: 'dictionaries/okpd2.csv' },
 ] as const
 
+/** The sections of OKVED 2, which the source names in capital letters and in Russian only. */
+const sections: Readonly<Record<string, readonly [english: string, russian: string]>> = {
+  A: [
+    'Agriculture, forestry, hunting and fishing',
+    'Сельское, лесное хозяйство, охота, рыболовство и рыбоводство',
+  ],
+  B: ['Mining and quarrying', 'Добыча полезных ископаемых'],
+  C: ['Manufacturing', 'Обрабатывающие производства'],
+  D: [
+    'Electricity, gas and steam supply; air conditioning',
+    'Обеспечение электрической энергией, газом и паром; кондиционирование воздуха',
+  ],
+  E: [
+    'Water supply; sewerage, waste management and remediation',
+    'Водоснабжение; водоотведение, организация сбора и утилизации отходов, деятельность по ликвидации загрязнений',
+  ],
+  F: ['Construction', 'Строительство'],
+  G: [
+    'Wholesale and retail trade; repair of motor vehicles and motorcycles',
+    'Торговля оптовая и розничная; ремонт автотранспортных средств и мотоциклов',
+  ],
+  H: ['Transportation and storage', 'Транспортировка и хранение'],
+  I: [
+    'Accommodation and food service activities',
+    'Деятельность гостиниц и предприятий общественного питания',
+  ],
+  J: ['Information and communication', 'Деятельность в области информации и связи'],
+  K: ['Financial and insurance activities', 'Деятельность финансовая и страховая'],
+  L: ['Real estate activities', 'Деятельность по операциям с недвижимым имуществом'],
+  M: [
+    'Professional, scientific and technical activities',
+    'Деятельность профессиональная, научная и техническая',
+  ],
+  N: [
+    'Administrative and support service activities',
+    'Деятельность административная и сопутствующие дополнительные услуги',
+  ],
+  O: [
+    'Public administration and defence; compulsory social security',
+    'Государственное управление и обеспечение военной безопасности; социальное обеспечение',
+  ],
+  P: ['Education', 'Образование'],
+  Q: [
+    'Human health and social work activities',
+    'Деятельность в области здравоохранения и социальных услуг',
+  ],
+  R: [
+    'Arts, entertainment, sports and recreation',
+    'Деятельность в области культуры, спорта, организации досуга и развлечений',
+  ],
+  S: ['Other service activities', 'Предоставление прочих видов услуг'],
+  T: [
+    'Activities of households as employers and producers for own use',
+    'Деятельность домашних хозяйств как работодателей; недифференцированная деятельность частных домашних хозяйств по производству товаров и оказанию услуг для собственного потребления',
+  ],
+  U: [
+    'Activities of extraterritorial organisations and bodies',
+    'Деятельность экстерриториальных организаций и органов',
+  ],
+}
+
 /** The statement that a line code belongs to, by the code's first digit. */
 const statements: Readonly<Record<string, readonly [string, string]>> = {
   1: ['Balance sheet', 'Баланс'],
@@ -126,8 +187,22 @@ async function makeSampleData(sourceFolder: string, outFolder: string): Promise<
     const text = await readFile(join(sourceFolder, list.source), 'utf8')
     // The registry's name for the English names is `name`.
     const lines = text.replaceAll('\r\n', '\n').replace(/\bname_en\b/, 'name')
-    await writeText(join(outFolder, list.target), lines)
+    const named = list.target.includes('okved2') ? withSections(lines) : lines
+    await writeText(join(outFolder, list.target), named)
   }
+}
+
+/** Adds the column `name`, which only the sections have. */
+function withSections(lines: string): string {
+  const isSection = /^([A-U]),\1,.*$/gm
+  const quoted = (text: string) => (text.includes(',') ? `"${text}"` : text)
+  return lines
+    .replace('code,section,name_ru', 'code,section,name,name_ru')
+    .replace(/^(\d[\d.]*,[A-U]),/gm, '$1,,')
+    .replace(isSection, (_, code: string) => {
+      const names = sections[code] ?? []
+      return [code, code, ...names.map(quoted)].join()
+    })
 }
 
 function requireSource(folder: string): void {

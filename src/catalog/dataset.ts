@@ -126,8 +126,8 @@ export function buildDataset(
   const history = historyColumn(entry, find, problems)
   if (content.table) problems.push(...keyProblems(key))
   requireFirstColumns(entry, find, problems)
-  requireMeasureColumns(entry, find, problems)
   const { columns } = united
+  requireMeasureColumns(entry, columns, history, problems)
   const built = buildVersion(name, content, { columns, key, lookUps, history, partitions })
   problems.push(...built.problems)
   const scalarAt = (path: Problem['path']) => registry.scalarAt(['datasets', name, ...path])

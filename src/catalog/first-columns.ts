@@ -1,6 +1,6 @@
 import type { Column } from '../columns/column.js'
 import type { FindColumn } from '../registry/column-names.js'
-import { definedMeasures } from '../registry/measures.js'
+import { definedMeasures, measuredNames } from '../registry/measures.js'
 import type { DatasetEntry } from '../registry/registry-schema.js'
 import { listOf } from '../registry/registry.js'
 import type { Problem } from '../registry/registry.js'
@@ -23,7 +23,7 @@ export function firstNamesOf(entry: DatasetEntry): FirstNames {
   return Object.freeze({
     stated: listOf(entry.first_columns),
     keys: [...listOf(entry.key), ...listOf(entry.history)],
-    measured: definedMeasures(entry).flatMap(({ columns }) => columns),
+    measured: definedMeasures(entry).flatMap(measuredNames),
   })
 }
 

@@ -2,7 +2,7 @@ import { relative, resolve } from 'node:path'
 import { abortAfter } from '../clock.js'
 import type { Clock } from '../clock.js'
 import type { CodeLabels } from '../columns/codes.js'
-import { parseCodeLabels } from '../registry/code-names.js'
+import { parseCodeLabels, upperColumns } from '../registry/code-names.js'
 import { parseDictionary } from '../registry/dictionary.js'
 import type { YamlPath } from '../registry/located-yaml.js'
 import type { DatasetEntry } from '../registry/registry-schema.js'
@@ -201,9 +201,10 @@ async function readColumnTexts(
       ? new Map<string, never>()
       : await read(['dictionary'], file, parseDictionary)
   const labels = new Map<string, CodeLabels>()
-  for (const [column, { labels: names }] of Object.entries(entry.columns ?? {})) {
+  for (const [column, { labels: names, levels }] of Object.entries(entry.columns ?? {})) {
     if (names === undefined) continue
-    labels.set(column, await read(['columns', column, 'labels'], names, parseCodeLabels))
+    const parse = (text: string) => parseCodeLabels(text, upperColumns(levels))
+    labels.set(column, await read(['columns', column, 'labels'], names, parse))
   }
   return { dictionary, labels }
 }

@@ -1,4 +1,6 @@
 import { correctable } from './correction.js'
+import { parseOperand, plainName, sideText } from './formula.js'
+import type { Operand } from './formula.js'
 import { badRequest } from '../errors.js'
 import { quoted } from '../text.js'
 
@@ -10,8 +12,8 @@ export interface Call {
   readonly alias: string | null
   /** The name of the function; without brackets, any name. */
   readonly name: string
-  /** The arguments between commas, each as the names between slashes; null without brackets. */
-  readonly operands: readonly (readonly string[])[] | null
+  /** The arguments between commas, each as what is between slashes; null without brackets. */
+  readonly operands: readonly (readonly Operand[])[] | null
 }
 
 /** A call with a direction: `-revenue`. */
@@ -25,9 +27,11 @@ const lettersMax = 10_000
 const signLettersMax = 10
 const bare = String.raw`[^\s",:/()\\][^",:/()\\]*`
 const word = String.raw`\s*(?:"(?:[^"\\]|\\["\\])*"\s*|${bare})`
-const operands = String.raw`${word}(?:[,/]${word})*`
+/** A name, or a formula of names: what is neither of both is refused once the text is split. */
+const operand = String.raw`\s*(?=\S)(?:"(?:[^"\\]|\\["\\])*"|[^",:/()\\])+`
+const operands = String.raw`${operand}(?:[,/]${operand})*`
 const callPattern = new RegExp(String.raw`(?:(${word}):)?(${word})(?:\((${operands})\)\s*)?`, 'y')
-const operandPattern = new RegExp(`(${word})([,/]|$)`, 'y')
+const operandPattern = new RegExp(`(${operand})([,/]|$)`, 'y')
 
 /**
  * Parses a comma-separated list of names and function calls, such as
@@ -74,11 +78,11 @@ export function parseCallBeforeDot(
   return { call: read.call, rest: text.slice(read.end + 1) }
 }
 
-/** The names between slashes of an argument, `2400/2110`; undefined if it can't be read. */
-export function parseOperand(text: string): readonly string[] | undefined {
+/** What is between the slashes of an argument, `2400/2110`; undefined if it can't be read. */
+export function parseArgument(text: string): readonly Operand[] | undefined {
   if (text.length > lettersMax || !new RegExp(`^${operands}$`).test(text)) return undefined
-  const [names, ...others] = operandsOf(text)
-  return others.length === 0 ? names : undefined
+  const [all = [], ...others] = operandsOf(text) ?? []
+  return others.length === 0 && all.length > 0 ? all : undefined
 }
 
 /** An element that ends at a comma or at the end of the text. */
@@ -95,31 +99,30 @@ function readCall(text: string, start: number): { call: Call; end: number } | un
   const match = callPattern.exec(text)
   if (!match) return undefined
   const [whole, alias, name = '', inner] = match
+  const operands = inner === undefined ? null : operandsOf(inner)
+  if (operands === undefined) return undefined
   const call = {
     text: (alias === undefined ? whole : whole.slice(alias.length + 1)).trim(),
     alias: alias === undefined ? null : plainName(alias),
     name: plainName(name),
-    operands: inner === undefined ? null : operandsOf(inner),
+    operands,
   }
   const isNamed = call.name !== '' && call.alias !== ''
   return isNamed ? { call, end: start + whole.length } : undefined
 }
 
-function operandsOf(inner: string): readonly (readonly string[])[] {
-  const all: string[][] = [[]]
+/** Undefined if an operand with quotes is neither a name nor a formula. */
+function operandsOf(inner: string): readonly (readonly Operand[])[] | undefined {
+  const all: Operand[][] = [[]]
   operandPattern.lastIndex = 0
   while (operandPattern.lastIndex < inner.length) {
-    const [, name = '', separator] = operandPattern.exec(inner) ?? []
-    all.at(-1)?.push(plainName(name))
+    const [, written = '', separator] = operandPattern.exec(inner) ?? []
+    const operand = parseOperand(written)
+    if (!operand.side && written.includes('"')) return undefined
+    all.at(-1)?.push(operand)
     if (separator === ',') all.push([])
   }
   return all
-}
-
-/** A name without its quotes, or without the spaces around it. */
-function plainName(written: string): string {
-  const name = written.trim()
-  return name.startsWith('"') ? name.slice(1, -1).replace(/\\(["\\])/g, '$1') : name
 }
 
 /** Writes a name for a list of calls, in quotes if it needs them, as a leading `-` does. */
@@ -128,8 +131,20 @@ export function callName(name: string): string {
   return isPlain ? name : `"${name.replace(/[\\"]/g, '\\$&')}"`
 }
 
+/** An operand as a request has it, for `parseOperand`. */
+export function operandText({ name, side }: Operand): string {
+  return side && (side.terms.length > 1 || side.factor !== null || side.terms[0]?.at !== null)
+    ? sideText(side, termName)
+    : callName(name)
+}
+
+/** A name within a formula. */
+function termName(name: string): string {
+  return /[+*@-]/.test(name) ? `"${name.replace(/[\\"]/g, '\\$&')}"` : callName(name)
+}
+
 /** `sum(a)/sum(b)`, which is written `ratio(a/b)`. */
-const quotientOfSums = /^\s*\w+\(([^()]+)\)\s*\/\s*\w+\(([^()]+)\)/
+const quotientOfSums = /^\s*sum\(([^()/*,]+)\)\s*\/\s*sum\(([^()/*,]+)\)\s*(?=,|$)/i
 
 /** A call, a word after it, and a name; the element ends here. */
 const elementPattern = /^\s*(\w+\([^()]*\))\s*(as\b|asc\b|desc\b|:)(?:\s*(\w+))?\s*(?=,|$)/i

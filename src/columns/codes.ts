@@ -1,11 +1,25 @@
 /** The most characters of a prefix by which rows can be grouped. */
 export const prefixLengthMax = 100
 
-/** A level of a column of codes: the first characters of a code name its group. */
-export interface CodeLevel {
+/** A level of a column of codes: its first characters name the group of a code, or a list does. */
+export type CodeLevel = PrefixLevel | ListedLevel
+
+interface PrefixLevel {
   readonly name: string
   /** Characters, the point included: 2 for `62` of `62.01`, 5 for `62.01`. */
   readonly length: number
+}
+
+interface ListedLevel {
+  readonly name: string
+  readonly uppers: UpperCodes
+}
+
+/** The upper code of each code, `J` for `62.01`. */
+export interface UpperCodes {
+  readonly codes: ReadonlyMap<string, string>
+  /** Equal for equal codes: part of entity tags. */
+  readonly digest: string
 }
 
 /** What the codes of a column mean, in one language. */
@@ -20,4 +34,6 @@ export interface CodeNames {
 export interface CodeLabels {
   readonly plain: CodeNames
   readonly russian: CodeNames
+  /** The upper codes by the column of the file that has them. */
+  readonly uppers: ReadonlyMap<string, UpperCodes>
 }

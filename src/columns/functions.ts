@@ -5,8 +5,8 @@ import type { Column } from './column.js'
 interface FunctionRules {
   readonly of: TypeSet
   readonly meaning: string
-  /** What it computes a value from: one column, or one divided by another. */
-  readonly takes: 'column' | 'column or quotient' | 'quotient'
+  /** What it computes a value from: one column, one side divided by another, or a column twice. */
+  readonly takes: 'column' | 'column or quotient' | 'quotient' | 'two values'
   readonly result: ResultKind
 }
 
@@ -80,6 +80,12 @@ export const aggregateFunctions = {
     takes: 'quotient',
     result: 'double',
   },
+  growth: {
+    of: numbers,
+    meaning: 'the sum at the later value of the history by that at the earlier, minus 1',
+    takes: 'two values',
+    result: 'double',
+  },
 } as const satisfies Record<string, FunctionRules>
 
 /** A function without its percent: `p90` is `pN`. */
@@ -136,26 +142,6 @@ export function columnGroups({ rules }: Column): readonly GroupFunction[] {
   return groupNames.filter((name) => groupFunctions[name].of.types.includes(rules.shown))
 }
 
-/**
- * Why a function can't be computed from these columns, of which two are a quotient; undefined if it
- * can. `written` is the function's name in the message.
- */
-export function operandMistake(
-  name: AggregateFunction,
-  written: string,
-  columns: readonly Column[],
-): string | undefined {
-  const { of, takes } = aggregateFunctions[name]
-  const isQuotient = columns.length > 1
-  if (columns.length > 2) return `${written} divides one column by one other: ${written}(a/b)`
-  if (isQuotient && takes === 'column') {
-    return `${written} takes one column; ratio(a/b) divides sum(a) by sum(b)`
-  }
-  if (!isQuotient && takes === 'quotient') return `${written} needs two columns: ${written}(a/b)`
-  const wrong = columns.find(({ rules }) => !of.types.includes(rules.shown))
-  return wrong && `${written} needs ${of.needs}; ${wrong.name} has ${listedFunctions(wrong)}`
-}
-
 /** Why rows can't be grouped by a part of this column's values; undefined if they can. */
 export function groupMistake(name: GroupFunction, column: Column): string | undefined {
   const { of } = groupFunctions[name]
@@ -165,7 +151,8 @@ export function groupMistake(name: GroupFunction, column: Column): string | unde
   return `${name} needs ${of.needs}; ${column.name} is ${article(column.rules.shown)} and ${others}`
 }
 
-function listedFunctions(column: Column): string {
+/** The aggregate functions that a column has, for messages. */
+export function listedFunctions(column: Column): string {
   return columnAggregates(column)
     .map((name) => (name === 'pN' ? 'p1 to p99' : name))
     .join(', ')
@@ -184,6 +171,7 @@ const otherNames: ReadonlyMap<string, string> = new Map([
   ['uniq', 'distinct'],
   ['unique', 'distinct'],
   ['quotient', 'ratio'],
+  ['change', 'growth'],
   ['left', 'prefix'],
   ['substr', 'prefix'],
   ['substring', 'prefix'],

@@ -233,21 +233,21 @@ export const tools = [
     name: 'aggregate',
     title: 'Count and total',
     description:
-      'Counts, totals, averages, medians and ratios over all rows that meet the filters: one row ' +
-      'for each group. Use it for "how many", "revenue by industry and year", "the median ' +
-      `margin"; never add up rows of query yourself. measures: 1 to ${measuresMax} of count, ` +
+      'Counts, totals, averages, medians, ratios and growth over all rows that meet the filters: ' +
+      'one row for each group. Use it for "how many", "revenue by industry", "who grew most"; ' +
+      `never add up rows of query. measures: 1 to ${measuresMax} of count, ` +
       'count(c), distinct(c), sum(c), avg(c), min(c), max(c), median(c), p1(c) to p99(c); ' +
       'median(a/b), avg(a/b), p90(a/b) of the quotient of each row; ratio(a/b) = sum(a) by ' +
-      'sum(b); or a measure of describe_resource by its name. A name in front renames: ' +
-      `"revenue:sum(2110)". group: up to ${groupsMax} of column, prefix(column,n) (the first n ` +
-      'characters of a code), year(date), quarter(date), month(date), day(date); left out, one ' +
-      'row over everything. filters: as in query. having: conditions on measures: ' +
-      `"count.gte.10". order: "-revenue"; left out, by group. limit: ${groupsLimit.usual} groups ` +
-      `when left out, at most ${groupsLimit.max}. labels: true adds the names of codes, "ru" the ` +
-      'Russian ones. In the answer, groups is the number of all groups, rows that of the rows ' +
-      'behind them, units the units; truncated means that groups were left out. Each group ' +
-      'returned counts as one row of the quota (rows_per_group in describe_resource; more if it ' +
-      'has more values than the dataset has columns).',
+      'sum(b), where a side may be a+b-c or 365*a; c@2024 = c in the rows of that year alone: ' +
+      'sum(c@2024), growth(c@2023/c@2024); or a measure of describe_resource by its name. A name ' +
+      `in front renames: "revenue:sum(2110)". group: up to ${groupsMax} of column, column:level ` +
+      '(of a code), prefix(column,n), year(date), quarter(date), month(date), day(date); left ' +
+      'out, one row over everything. filters: as in query. having: "count.gte.10". order: ' +
+      `"-revenue"; left out, by group. limit: ${groupsLimit.usual} groups when left out, at most ` +
+      `${groupsLimit.max}. labels: true adds the names of codes, "ru" the Russian ones. In the ` +
+      'answer, groups counts all groups, rows the rows behind them; truncated means that groups ' +
+      'are missing. Each group returned costs a row of the quota (rows_per_group in ' +
+      'describe_resource; more if it has more values than the dataset has columns).',
     inputSchema: plain(AggregateArguments, ['resource', 'measures']),
     outputSchema: plain(AggregateAnswer),
     annotations: { title: 'Count and total', ...annotations },

@@ -43,7 +43,7 @@ export async function resolveTop(
   }
   if (call.operands !== null || call.alias !== null) {
     const detail = `by takes a column, got ${quoted(call.text)}. For groups, use aggregate.`
-    throw partError(detail, 'by', call, call.operands?.[0]?.[0] ?? call.name)
+    throw partError(detail, 'by', call, call.operands?.[0]?.[0]?.name ?? call.name)
   }
   const by = findPartColumn(access, call.name, 'by', call)
   if (!isOrdered(by)) {

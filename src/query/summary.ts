@@ -1,5 +1,6 @@
-import type { CodeNames } from '../columns/codes.js'
+import type { CodeNames, UpperCodes } from '../columns/codes.js'
 import type { Column } from '../columns/column.js'
+import type { ColumnAt, Quotient } from '../columns/formula.js'
 import type { Predicate } from '../columns/predicate.js'
 import type { Version } from '../versions/version.js'
 import type { RowFormat } from './page-format.js'
@@ -18,25 +19,26 @@ export interface GroupBy {
   readonly by:
     | { readonly kind: 'value' }
     | { readonly kind: 'prefix'; readonly length: number }
+    /** The upper code of a code in a list; empty for a code without one. */
+    | { readonly kind: 'level'; readonly uppers: UpperCodes }
     | { readonly kind: DatePart }
-}
-
-/** One column divided by another, in the rows where both have a value and the divisor is not 0. */
-export interface Quotient {
-  readonly dividend: Column
-  readonly divisor: Column
 }
 
 /** One value for each group, made of plain columns. Empty values do not count. */
 export type Aggregate =
   /** Rows, or rows in which the column has a value. */
-  | { readonly kind: 'count'; readonly column: Column | null }
-  | { readonly kind: 'distinct' | 'sum' | 'min' | 'max'; readonly column: Column }
-  | { readonly kind: 'avg'; readonly of: Column | Quotient }
+  | { readonly kind: 'count'; readonly of: ColumnAt | null }
+  | { readonly kind: 'distinct' | 'sum' | 'min' | 'max'; readonly of: ColumnAt }
+  | { readonly kind: 'avg'; readonly of: ColumnAt | Quotient }
   /** Interpolated like SQL's `percentile_cont`; the median is percent 50. */
-  | { readonly kind: 'percentile'; readonly percent: number; readonly of: Column | Quotient }
-  /** The sum of the dividends by the sum of the divisors. */
+  | { readonly kind: 'percentile'; readonly percent: number; readonly of: ColumnAt | Quotient }
+  /**
+   * The sum of the dividends by the sum of the divisors, over the rows that have both; over its own
+   * rows each, if they look at different values of the history.
+   */
   | { readonly kind: 'ratio'; readonly of: Quotient }
+  /** The sum of the divisor by that of the dividend, minus 1: one column at two values. */
+  | { readonly kind: 'growth'; readonly of: Quotient }
 
 export interface Measure {
   /** As written in the request or as renamed there: the key of the answer. */

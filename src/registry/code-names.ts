@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { CodeLabels, CodeLevel, CodeNames } from '../columns/codes.js'
+import type { CodeLabels, CodeLevel, CodeNames, UpperCodes } from '../columns/codes.js'
 import { isGroupable } from '../columns/functions.js'
 import type { Column } from '../columns/column.js'
 import { plainText } from '../plain-text.js'
@@ -10,12 +10,14 @@ import type { Problem } from './registry.js'
 
 /**
  * Reads the names of codes: CSV with a header row, the column `code`, and `name`, `name_ru` or
- * both. A code with one name has it in both languages. Other columns are ignored.
+ * both. A code with one name has it in both languages. `upperColumns` have the codes of upper
+ * levels; other columns are ignored.
  * @throws Error with the mistake and its line
  */
-export function parseCodeLabels(text: string): CodeLabels {
+export function parseCodeLabels(text: string, upperColumns: readonly string[] = []): CodeLabels {
   const plain = new Map<string, string>()
   const russian = new Map<string, string>()
+  const uppers = new Map(upperColumns.map((column) => [column, new Map<string, string>()]))
   for (const { record, line } of readCsv(text, 'code')) {
     const { code = '', name, name_ru: russianName } = record
     if (name === undefined && russianName === undefined) {
@@ -27,22 +29,52 @@ export function parseCodeLabels(text: string): CodeLabels {
     if (first === '' && other === '') throw new Error(`line ${line}: ${quoted(code)} has no name`)
     plain.set(code, first || other)
     russian.set(code, other || first)
+    for (const [column, codes] of uppers) {
+      const upper = record[column]
+      if (upper === undefined) throw new Error(`the header row has no ${quoted(column)}`)
+      if (upper !== '') codes.set(code, upper)
+    }
   }
-  return Object.freeze({ plain: codeNames(plain), russian: codeNames(russian) })
+  return Object.freeze({
+    plain: codeNames(plain),
+    russian: codeNames(russian),
+    uppers: new Map(
+      [...uppers].map(([column, codes]) => [column, { codes, digest: digestOf(codes) }]),
+    ),
+  })
 }
 
 function codeNames(names: ReadonlyMap<string, string>): CodeNames {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([...names]))
-    .digest('hex')
-  return Object.freeze({ names, digest })
+  return Object.freeze({ names, digest: digestOf(names) })
 }
 
-/** The levels of a column in the registry, the shortest first. */
-export function codeLevels(levels: Readonly<Record<string, number>> = {}): readonly CodeLevel[] {
-  return Object.entries(levels)
-    .map(([name, length]) => ({ name, length }))
-    .sort((left, right) => left.length - right.length)
+function digestOf(texts: ReadonlyMap<string, string>): string {
+  return createHash('sha256')
+    .update(JSON.stringify([...texts]))
+    .digest('hex')
+}
+
+type Levels = Readonly<Record<string, number | string>>
+
+/** The columns of the labels file that levels name. */
+export function upperColumns(levels: Levels = {}): readonly string[] {
+  return Object.values(levels).filter((level) => typeof level === 'string')
+}
+
+/** The levels of a column in the registry: those of characters, the shortest first, then others. */
+export function codeLevels(
+  levels: Levels = {},
+  uppers: ReadonlyMap<string, UpperCodes> = new Map(),
+): readonly CodeLevel[] {
+  const entries = Object.entries(levels)
+  const prefixes = entries.flatMap(([name, length]) =>
+    typeof length === 'number' ? [{ name, length }] : [],
+  )
+  const listed = entries.flatMap(([name, column]) => {
+    const found = uppers.get(String(column))
+    return typeof column === 'string' && found ? [{ name, uppers: found }] : []
+  })
+  return [...prefixes.sort((left, right) => left.length - right.length), ...listed]
 }
 
 /** Levels and labels of columns that can't have them. */

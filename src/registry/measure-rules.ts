@@ -1,4 +1,4 @@
-import { parseOperand } from '../columns/call-text.js'
+import { parseArgument } from '../columns/call-text.js'
 import { aggregateNames, findAggregate, meantFunction } from '../columns/functions.js'
 import { didYouMean } from '../text.js'
 import { isRecord, problemAt, recordOf } from './shape.js'
@@ -39,7 +39,7 @@ function functionProblems(
     return [problemAt([...path, second[0]], `${first[0]} is there already: name one function.`)]
   }
   const [key, operand] = first
-  if (typeof operand === 'string' && parseOperand(operand)) return []
+  if (typeof operand === 'string' && parseArgument(operand)) return []
   const hint = typeof operand === 'number' ? ` Write '${operand}' in quotes.` : ''
   const message = `must be a column name, or two with a slash as in 2400/2110.${hint}`
   return [problemAt([...path, key], message)]

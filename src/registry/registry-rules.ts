@@ -23,7 +23,7 @@ export function ruleProblems(content: unknown): readonly ShapeProblem[] {
       ...limitProblems(recordOf(entry['limit']), path),
       ...measureProblems(entry['measures'], [...path, 'measures']),
       ...Object.entries(recordOf(entry['columns'])).flatMap(([column, value]) =>
-        levelProblems(recordOf(recordOf(value)['levels']), [...path, 'columns', column, 'levels']),
+        levelProblems(recordOf(value), [...path, 'columns', column, 'levels']),
       ),
       ...plans.flatMap(([plan, value]) =>
         planProblems(plan, recordOf(value), entry['history'] === undefined, [
@@ -84,19 +84,24 @@ function limitProblems(
 }
 
 function levelProblems(
-  levels: Readonly<Record<string, unknown>>,
+  { levels, labels }: Readonly<Record<string, unknown>>,
   path: readonly string[],
 ): readonly ShapeProblem[] {
-  const entries = Object.entries(levels)
+  const entries = Object.entries(recordOf(levels))
   const lengths = entries.map(([, length]) => length)
   return entries.flatMap(([name, length], index) => {
     if (!levelName.test(name)) {
       const message = 'a level name must be 1 to 32 of a-z, 0-9 and "_", a letter first.'
       return [problemAt([...path, name], message)]
     }
+    if (typeof length === 'string' && labels === undefined) {
+      const message = `needs the file with the column ${length}: add "labels: <file>".`
+      return [problemAt([...path, name], message)]
+    }
     const first = lengths.indexOf(length)
     if (first === index) return []
-    return [problemAt([...path, name], `${entries[first]?.[0]} has the same length; keep one.`)]
+    const what = typeof length === 'string' ? 'column' : 'length'
+    return [problemAt([...path, name], `${entries[first]?.[0]} has the same ${what}; keep one.`)]
   })
 }
 

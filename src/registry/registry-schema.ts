@@ -72,9 +72,10 @@ const LimitSchema = objectOf('an object {default, max}', {
   max: Type.Optional(pageRows),
 })
 
+const levelText = `a whole number of characters, 1 to ${prefixLengthMax}, or a column of the labels`
 const LevelsSchema = Type.Record(
   anyName,
-  wholeNumber(1, prefixLengthMax, `a whole number of characters, 1 to ${prefixLengthMax}`),
+  Type.Union([wholeNumber(1, prefixLengthMax, levelText), text], { description: levelText }),
   { minProperties: 1, description: 'a map of at least one level to its number of characters' },
 )
 

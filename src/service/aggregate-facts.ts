@@ -2,8 +2,9 @@ import type { Access } from '../access/access.js'
 import type { ShownType } from '../columns/column-types.js'
 import type { Column } from '../columns/column.js'
 import { columnAggregates, columnGroups, isGroupable } from '../columns/functions.js'
-import { prefixText } from '../query/summary/read-groups.js'
+import { levelText } from '../query/summary/read-groups.js'
 import { measureFormula, usableMeasures } from '../query/summary/read-measures.js'
+import { historyOf } from '../query/summary/read-operands.js'
 import { groupTariff } from '../query/summary/resolve-summary.js'
 
 /** Which aggregates a dataset has. Every text is written as in a request. */
@@ -38,13 +39,13 @@ export interface CodeGuide {
 
 /** Null if aggregates are switched off for this access. */
 export function aggregateFacts(
-  access: Pick<Access, 'dataset' | 'plan' | 'columns'>,
+  access: Pick<Access, 'dataset' | 'plan' | 'columns' | 'version'>,
 ): AggregateFacts | null {
   const tariff = groupTariff(access)
   if (!tariff) return null
   return {
     rows_per_group: tariff.rowsPerGroup,
-    functions: typeFunctions(access.columns),
+    functions: typeFunctions(access),
     measures: usableMeasures(access).map((measure) => ({
       name: measure.name,
       formula: measureFormula(measure),
@@ -56,18 +57,23 @@ export function aggregateFacts(
 
 /** Empty for a column that has no codes. */
 export function codeGuide({ name, levels, labels }: Column): CodeGuide {
-  const groups = levels.map((level) => [level.name, prefixText(name, level.length)] as const)
+  const groups = levels.map((level) => [level.name, levelText(name, level)] as const)
   return {
     ...(groups.length > 0 && { levels: Object.fromEntries(groups) }),
     ...(labels && { labels: true }),
   }
 }
 
-function typeFunctions(columns: readonly Column[]): readonly TypeFunctions[] {
+function typeFunctions(access: Pick<Access, 'columns' | 'version'>): readonly TypeFunctions[] {
+  const { columns } = access
+  // Without a history, there are no two values to compare.
+  const has = (name: string) => name !== 'growth' || historyOf(access) !== null
   const byType = new Map(columns.map((column) => [column.rules.shown, column]))
   return [...byType].map(([type, column]) => ({
     type,
-    measures: columnAggregates(column).map((name) => (name === 'pN' ? 'p1 to p99' : name)),
+    measures: columnAggregates(column)
+      .filter(has)
+      .map((name) => (name === 'pN' ? 'p1 to p99' : name)),
     group: [
       ...(isGroupable(column) ? ['column'] : []),
       ...columnGroups(column).map((name) => `${name}(column${name === 'prefix' ? ',n' : ''})`),

@@ -2,7 +2,7 @@ import type { Access } from '../access/access.js'
 import { callName } from '../columns/call-text.js'
 import type { Column } from '../columns/column.js'
 import { columnAggregates, columnGroups, isGroupable } from '../columns/functions.js'
-import { prefixText } from '../query/summary/read-groups.js'
+import { levelText } from '../query/summary/read-groups.js'
 import type { AggregateFacts } from './aggregate-facts.js'
 import type { ColumnStatistics } from './column-statistics.js'
 
@@ -62,7 +62,7 @@ function exampleGroup(access: Access, { columns: facts }: ExampleFacts): Example
   const { columns, version } = access
   const coded = columns.find(({ levels }) => levels.length > 0)
   const [level] = coded?.levels ?? []
-  if (coded && level) return { column: coded, text: prefixText(coded.name, level.length) }
+  if (coded && level) return { column: coded, text: levelText(coded.name, level) }
   const few = columns.find((column, at) => facts?.[at]?.values && isGroupable(column))
   const column = columns.find((each) => each === version.history) ?? few
   if (!column) return null

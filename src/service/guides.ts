@@ -10,6 +10,7 @@ import { withDeadline } from '../engine/deadline.js'
 import type { Engine, ReadOptions, Row } from '../engine/engine.js'
 import { ServiceError } from '../errors.js'
 import { keepingDigits, parseKeepingDigits } from '../query/exact-json.js'
+import { measuredNames } from '../registry/measures.js'
 import { usableMeasures } from '../query/summary/read-measures.js'
 import { textsOf } from '../row-texts.js'
 import { aggregateGuide } from './aggregate-guide.js'
@@ -120,7 +121,9 @@ export class Guides {
     const { profiled_rows: profiledRows, caution, columns: facts, examples: calls, ...rest } = found
     const select = shownFirst(access, facts)
     const fast = fastColumns(access).map(({ name }) => name)
-    const measured = usableMeasures(access).flatMap((measure) => measure.columns)
+    const measured = usableMeasures(access)
+      .flatMap(measuredNames)
+      .filter((name) => columns.some((column) => column.name === name))
     return Object.freeze({
       ...head,
       fast_filters: fast,

@@ -85,7 +85,12 @@ function shown(dataset: Dataset, version: Version, language: Language): ShownDat
   const measures = dataset.measures.map((measure) => inLanguage(language, measure))
   const hasUnits = columns.some(({ unit }) => unit !== null)
   const period = periodOf(version)
-  const aggregates = aggregateFacts({ dataset: { ...dataset, measures }, plan: null, columns })
+  const aggregates = aggregateFacts({
+    dataset: { ...dataset, measures },
+    plan: null,
+    columns,
+    version,
+  })
   return {
     name,
     title,

@@ -5,8 +5,11 @@ import {
   parseCallBeforeDot,
   parseCalls,
   parseDirectedCalls,
-  parseOperand,
+  parseArgument,
 } from '../../src/columns/call-text.js'
+import { plainOperand } from '../../src/columns/formula.js'
+
+const one = plainOperand
 
 function refusal(text: string): string {
   try {
@@ -22,9 +25,14 @@ function refusal(text: string): string {
 await t.test('a list has names and functions, with or without a new name', (t) => {
   t.same(parseCalls('year, prefix(okved, 2),revenue:sum(2110),m:avg(2400/2110)', 'x'), [
     { text: 'year', alias: null, name: 'year', operands: null },
-    { text: 'prefix(okved, 2)', alias: null, name: 'prefix', operands: [['okved'], ['2']] },
-    { text: 'sum(2110)', alias: 'revenue', name: 'sum', operands: [['2110']] },
-    { text: 'avg(2400/2110)', alias: 'm', name: 'avg', operands: [['2400', '2110']] },
+    {
+      text: 'prefix(okved, 2)',
+      alias: null,
+      name: 'prefix',
+      operands: [[one('okved')], [one('2')]],
+    },
+    { text: 'sum(2110)', alias: 'revenue', name: 'sum', operands: [[one('2110')]] },
+    { text: 'avg(2400/2110)', alias: 'm', name: 'avg', operands: [[one('2400'), one('2110')]] },
   ])
   t.same(parseDirectedCalls('-revenue, - "a,b",year', 'order'), [
     { call: { text: 'revenue', alias: null, name: 'revenue', operands: null }, isDescending: true },
@@ -36,21 +44,24 @@ await t.test('a list has names and functions, with or without a new name', (t) =
 
 await t.test('a name with special characters stands in quotes', (t) => {
   t.match(parseCalls(String.raw`"a,b":ratio("x/y"/"q\"(\\)")`, 'x'), [
-    { alias: 'a,b', name: 'ratio', operands: [['x/y', String.raw`q"(\)`]] },
+    { alias: 'a,b', name: 'ratio', operands: [[one('x/y'), one(String.raw`q"(\)`)]] },
   ])
   const names = fc.string({ minLength: 1, unit: 'grapheme' })
   fc.assert(
     fc.property(fc.array(names, { minLength: 1, maxLength: 4 }), (list) => {
       const calls = list.map((name) => `sum(${callName(name)})`).join(',')
       t.same(
-        parseCalls(calls, 'x').map(({ operands }) => operands?.[0]?.[0]),
+        parseCalls(calls, 'x').map(({ operands }) => operands?.[0]?.[0]?.name),
         list,
       )
       t.same(
         parseCalls(list.map(callName).join(), 'x').map(({ name }) => name),
         list,
       )
-      t.same(parseOperand(list.map(callName).join('/')), list)
+      t.same(
+        parseArgument(list.map(callName).join('/'))?.map(({ name }) => name),
+        list,
+      )
     }),
   )
   t.end()

@@ -448,7 +448,10 @@ function sourceTexts(): Record<string, string | Record<string, string>> {
     'procurement_columns.csv': labels('procurement.columns.csv'),
     dictionaries: {
       'okfs.csv': shipped('dictionaries/okfs.csv').replaceAll('\n', '\r\n'),
-      'okved2_full.csv': shipped('dictionaries/okved2.csv'),
+      'okved2_full.csv': shipped('dictionaries/okved2.csv').replace(
+        /^([^,]+,[^,]+),(?:"[^"]*"|[^,]*),/gm,
+        '$1,',
+      ),
       'okpd2_full.csv': shipped('dictionaries/okpd2.csv'),
     },
   }

@@ -186,9 +186,11 @@ await t.test('no corrected call is offered that would be refused', async (t) => 
     ['quantile(amount)'],
     ['quantile(amount,0.255)'],
     ['year(day)'],
-    ['growth:ratio(amount@2024/amount@2023)'],
-    ['median(365*cost/amount)'],
-    ['ratio(amount+cost/amount)'],
+    ['avg(amount@2024/cost@2023)'],
+    ['median(cost*365/amount)'],
+    ['ratio(amount+cost*2/amount)'],
+    ['growth(amount/cost)'],
+    ['sum(amount)/sum(cost)*100'],
     ['sum(amount-cost)'],
   ]) {
     const { text, isError: isRefused } = await callTool(world, token, 'aggregate', {
@@ -197,6 +199,23 @@ await t.test('no corrected call is offered that would be refused', async (t) => 
     })
     t.ok(isRefused)
     t.match(text, /\nCall describe_resource \{"resource":"sales"\} for columns/)
+  }
+})
+
+await t.test('a corrected formula keeps every column, number and @', async (t) => {
+  const world = await startWorld(t, { files, registry, storedOrder: { sales: ['cost'] } })
+  const { token } = await world.subscribe(['sales:pro'])
+  for (const [wrong, right] of [
+    ['growth:ratio(amuont@2024/amount@2023)', 'growth:ratio(amount@2024/amount@2023)'],
+    ['growth(amount@2024/amount@2023)', 'growth(amount@2023/amount@2024)'],
+    ['average(365*cost/amount)', 'avg(365*cost/amount)'],
+    ['ratio(amuont+cost/amount)', 'ratio(amount+cost/amount)'],
+  ] as const) {
+    const ask = (measures: readonly string[]) =>
+      callTool(world, token, 'aggregate', { resource: 'sales', measures })
+    const { text } = await ask([wrong])
+    t.ok(text.includes(`Corrected call: aggregate {"resource":"sales","measures":["${right}"]}`))
+    t.notOk((await ask([right])).isError, right)
   }
 })
 

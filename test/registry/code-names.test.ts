@@ -86,5 +86,17 @@ await t.test(
     await refused('act: {levels: {class: 0}}', /whole number of characters, 1 to 100/)
     await refused('act: {levels: {a: 2, b: 2}}', /a has the same length; keep one/)
     await refused('act: {levels: {A b: 2}}', /a level name must be 1 to 32 of a-z/)
+    await refused(
+      'act: {levels: {section: part}}',
+      /levels\.section: needs the file with the column part: add "labels: <file>"/,
+    )
+    await refused(
+      'act: {levels: {a: part, b: part}, labels: okved.csv}',
+      /a has the same column; keep one/,
+    )
+    t.match(
+      await reasonOf('act: {levels: {section: part}, labels: okved.csv}'),
+      /labels okved\.csv: the header row has no "part"/,
+    )
   },
 )

@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { Test } from 'tap'
+import { plainOperand } from '../../src/columns/formula.js'
 import { RegistryError, parseRegistry } from '../../src/registry/registry.js'
 import { datasetOf, makeCatalogFolder } from '../catalog/live/fixtures/catalog-folder.js'
 
@@ -44,7 +45,7 @@ await t.test('a measure is one function of one column, or of a quotient', async 
     {
       name: 'margin',
       function: 'ratio',
-      columns: ['2400', '2110'],
+      operands: [plainOperand('2400'), plainOperand('2110')],
       unit: 'fraction',
       description: 'Profit by revenue',
       russian,
@@ -57,7 +58,7 @@ await t.test('a measure is one function of one column, or of a quotient', async 
     ].map(([name, use, ...columns]) => ({
       name,
       function: use,
-      columns,
+      operands: columns.map(plainOperand),
       unit: null,
       description: null,
       russian,

@@ -57,7 +57,12 @@ export async function askSummary(asking: Asking, { table, rowsOf }: SummedTable)
   const { random } = asking
   const [drawn] = fc.sample(summaryQuestion, { numRuns: 1, seed: random.whole(0, 2 ** 31 - 1) })
   if (!drawn) throw new Error('no question')
-  const asked = askedSummary({ ...drawn, measures: allowed(drawn.measures) })
+  const asked = askedSummary({
+    ...drawn,
+    // The datasets have no levels.
+    group: drawn.group.filter((name) => !name.includes(':')),
+    measures: allowed(drawn.measures),
+  })
   const words = wordsOf(table.dataset, asked, drawn.filter)
   const door = random.oneOf([...doors, 'get'] as const)
   const told = door === 'mcp' ? { ...words, limit: Math.min(words.limit, toolLimit) } : words

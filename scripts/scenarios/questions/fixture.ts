@@ -128,7 +128,10 @@ function entryOf(title: string, name: string, more: object) {
 /** The keys of the registry by which row copies find rows by every column that can be asked for. */
 function formsOf({ columns }: Table) {
   const found = columns.filter(({ column }) => columnOperators(column).includes('eq'))
-  const history = found.find(({ column }) => yearTypes.includes(column.rules.shown))
+  // The model of groups looks at the values of a column of this name.
+  const history =
+    found.find(({ name }) => name === 'year') ??
+    found.find(({ column }) => yearTypes.includes(column.rules.shown))
   const lookups = found.map(({ name }) => name)
   return { key: 'id', lookups, ...(history && { history: history.name }) }
 }

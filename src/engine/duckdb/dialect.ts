@@ -49,6 +49,9 @@ export const duckdb: Dialect = {
   integer: String,
   wide: (value) => `(${value})`,
   quotient: (dividend, divisor) => `(${dividend} // ${divisor})`,
+  pairs: (json) =>
+    `(SELECT p[1] AS code, p[2] AS upper_code
+      FROM (SELECT unnest(from_json(${json}, '[["VARCHAR"]]')) AS p))`,
   row: (values) => `row(${values.join(', ')})`,
   digits: (double, count) => `format('{:.${count}g}', ${double})`,
 

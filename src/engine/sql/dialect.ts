@@ -95,6 +95,8 @@ export interface Dialect {
   wide(value: string): string
   /** The quotient of two positive integers, rounded down. */
   quotient(dividend: string, divisor: string): string
+  /** The table of the pairs of a JSON text, as the columns `code` and `upper_code`. */
+  pairs(json: string): string
   /** A row of values, which are read by their places from 1. */
   row(values: readonly string[]): string
   /** A DOUBLE as text with this many digits. */

@@ -1,6 +1,8 @@
 import type { Column } from '../../columns/column.js'
 import { isFloat } from '../../columns/data-type.js'
-import type { Aggregate, Quotient } from '../../query/summary.js'
+import type { ColumnAt, Quotient, Side } from '../../columns/formula.js'
+import { atOf } from '../../columns/operand-rules.js'
+import type { Aggregate } from '../../query/summary.js'
 import { presentValue } from './condition.js'
 import type { Dialect } from './dialect.js'
 import {
@@ -11,7 +13,9 @@ import {
   stepsOf,
   sumOfParts,
 } from './exact-numbers.js'
-import { comparableValue, doubleValue } from './values.js'
+import { asDouble, exactSide, scaleOf, timesFactor } from './side-sum.js'
+import type { SideSum } from './side-sum.js'
+import { comparableValue, doubleValue, groupKey } from './values.js'
 
 /** Gives each distinct expression of a level of the statement a name, once. */
 class SqlNames {
@@ -34,11 +38,18 @@ class SqlNames {
   }
 }
 
+/** What measures are computed from. */
+interface MeasureRows {
+  /** SQL of a column in a row. */
+  readonly sqlOf: (column: Column) => string
+  /** The column of the values that measures look at; null without one. */
+  readonly history: Column | null
+}
+
 /** The SQL of measures, which share values of rows and aggregates of groups. */
 export class MeasureSql {
   readonly #dialect: Dialect
-  /** SQL of a column in a row. */
-  readonly #sqlOf: (column: Column) => string
+  readonly #rows: MeasureRows
   /** Expressions over the columns of a row. */
   readonly values = new SqlNames('v')
   /** Aggregates over the values. */
@@ -52,11 +63,11 @@ export class MeasureSql {
   constructor(
     dialect: Dialect,
     aggregates: readonly Aggregate[],
-    sqlOf: (column: Column) => string,
+    rows: MeasureRows,
     isAnySize: boolean,
   ) {
     this.#dialect = dialect
-    this.#sqlOf = sqlOf
+    this.#rows = rows
     this.#isAnySize = isAnySize
     const percents = new Map<string, number[]>()
     for (const each of aggregates) {
@@ -71,46 +82,69 @@ export class MeasureSql {
   measure(aggregate: Aggregate): string {
     switch (aggregate.kind) {
       case 'count':
-        return aggregate.column === null
+        return aggregate.of === null
           ? this.aggregates.of('count(*)')
-          : this.#aggregate('count', this.#present(aggregate.column))
+          : this.#aggregate('count', this.#present(aggregate.of))
       case 'distinct':
-        return this.aggregates.of(`count(DISTINCT ${this.#comparable(aggregate.column)})`)
+        return this.aggregates.of(`count(DISTINCT ${this.#comparable(aggregate.of)})`)
       case 'min':
       case 'max':
-        return this.#extreme(aggregate.kind, aggregate.column)
+        return this.#extreme(aggregate.kind, aggregate.of)
       case 'sum':
-        return this.#sum(aggregate.column)
+        return this.#sum(aggregate.of)
       case 'avg':
         return this.#average(aggregate.of)
       case 'percentile':
         return this.#percentile(aggregate.of, aggregate.percent)
       case 'ratio':
         return this.#ratio(aggregate.of)
+      case 'growth':
+        return this.#growth(aggregate.of)
     }
   }
 
-  #present(column: Column): string {
-    return presentValue(this.#dialect, column, this.#sqlOf(column))
+  /** SQL of the number of rows with one of these values of the history. */
+  rowsAt(values: readonly bigint[]): string {
+    const isLookedAt = values.map((at) => this.#isAt(at)).join(' OR ')
+    return this.#aggregate('count', `CASE WHEN ${isLookedAt} THEN 1 END`)
   }
 
-  #comparable(column: Column): string {
-    return this.values.of(comparableValue(this.#dialect, column, this.#sqlOf(column)))
+  /** SQL that is true for a row with this value of the history. */
+  #isAt(at: bigint): string {
+    const { history, sqlOf } = this.#rows
+    if (!history) throw new TypeError('there is no history to look at')
+    const kind = history.rules.shown === 'integer' ? 'value' : 'year'
+    const { key } = groupKey(this.#dialect, { column: history, by: { kind } }, sqlOf(history))
+    return `${key} = ${at}`
   }
 
-  #extreme(kind: 'min' | 'max', column: Column): string {
-    return this.aggregates.of(this.#dialect.extreme(kind, column, this.#comparable(column)))
+  /** SQL of a column in a row; NULL in the rows that it does not look at. */
+  #sqlOf({ column, at }: ColumnAt): string {
+    const sql = this.#rows.sqlOf(column)
+    return at === null ? sql : `CASE WHEN ${this.#isAt(at)} THEN ${sql} END`
+  }
+
+  #present(of: ColumnAt): string {
+    return presentValue(this.#dialect, of.column, this.#sqlOf(of))
+  }
+
+  #comparable(of: ColumnAt): string {
+    return this.values.of(comparableValue(this.#dialect, of.column, this.#sqlOf(of)))
+  }
+
+  #extreme(kind: 'min' | 'max', of: ColumnAt): string {
+    return this.aggregates.of(this.#dialect.extreme(kind, of.column, this.#comparable(of)))
   }
 
   #aggregate(name: string, value: string): string {
     return this.aggregates.of(`${name}(${this.values.of(value)})`)
   }
 
-  #sum(column: Column): string {
-    if (isFloat(column.type)) {
-      return rounded(this.#dialect, this.#doubleSum(this.#double(column)))
+  #sum(of: ColumnAt): string {
+    if (isFloat(of.column.type)) {
+      return rounded(this.#dialect, this.#doubleSum(this.#double(of)))
     }
-    return this.#exactSum(column, this.#sqlOf(column))
+    return this.#exactSum(of.column, this.#sqlOf(of))
   }
 
   #exactSum(column: Column, sql: string): string {
@@ -118,10 +152,25 @@ export class MeasureSql {
   }
 
   /** SQL of a row's number as a DOUBLE; NULL without one. */
-  #double(of: Column | Quotient): string {
-    if (!('dividend' in of)) return doubleValue(this.#dialect, of, this.#sqlOf(of))
-    const [dividend, divisor] = [this.#double(of.dividend), this.#double(of.divisor)]
+  #double(of: ColumnAt | Quotient): string {
+    if (!('dividend' in of)) return doubleValue(this.#dialect, of.column, this.#sqlOf(of))
+    const [dividend, divisor] = [of.dividend, of.divisor].map((side) =>
+      timesFactor(side, this.#sideDouble(side)),
+    )
     return `CASE WHEN ${divisor} <> 0 THEN ${dividend} / ${divisor} END`
+  }
+
+  /** The same of a side without its factor: an empty column is 0 beside one that is not. */
+  #sideDouble({ terms: [first, ...others] }: Side): string {
+    if (!first) throw new TypeError('a side has a column')
+    if (others.length === 0) return this.#double(first)
+    const doubles = [first, ...others].map((term) => this.#double(term))
+    const sum = doubles.map((double, index) => {
+      const sign = index === 0 ? '' : others[index - 1]?.isSubtracted ? ' - ' : ' + '
+      return `${sign}coalesce(${double}, 0e0)`
+    })
+    const isThere = doubles.map((double) => `${double} IS NOT NULL`).join(' OR ')
+    return `CASE WHEN ${isThere} THEN ${sum.join('')} END`
   }
 
   /** SQL of the sum of a DOUBLE in the rows, not yet rounded. */
@@ -139,12 +188,12 @@ export class MeasureSql {
     return sumOfParts(this.#dialect, sums)
   }
 
-  #average(of: Column | Quotient): string {
-    if (!('dividend' in of) && !isFloat(of.type)) {
+  #average(of: ColumnAt | Quotient): string {
+    if (!('dividend' in of) && !isFloat(of.column.type)) {
       const sql = this.#sqlOf(of)
       const scale = scaleOf(of)
       const count = this.#dialect.wide(this.#aggregate('count', sql))
-      const steps = stepsOf(this.#dialect, this.#exactSum(of, sql), scale)
+      const steps = stepsOf(this.#dialect, this.#exactSum(of.column, sql), scale)
       return exactQuotient(this.#dialect, steps, count, -scale)
     }
     const value = this.#double(of)
@@ -152,7 +201,7 @@ export class MeasureSql {
     return rounded(this.#dialect, mean)
   }
 
-  #percentile(of: Column | Quotient, percent: number): string {
+  #percentile(of: ColumnAt | Quotient, percent: number): string {
     const value = this.#double(of)
     const percents = this.#percents.get(value) ?? []
     const { kept, read } = this.#dialect.percentile(this.values.of(value), percent, percents)
@@ -160,31 +209,50 @@ export class MeasureSql {
   }
 
   #ratio({ dividend, divisor }: Quotient): string {
-    const above = this.#sumBeside(dividend, divisor)
-    const below = this.#sumBeside(divisor, dividend)
-    if (isFloat(dividend.type) || isFloat(divisor.type)) {
-      const ratio = `CAST(${above} AS DOUBLE) / nullif(CAST(${below} AS DOUBLE), 0)`
-      return rounded(this.#dialect, ratio)
+    const isBeside = atOf(dividend) === atOf(divisor)
+    const above = this.#sideSum(dividend, isBeside ? divisor : null)
+    const below = this.#sideSum(divisor, isBeside ? dividend : null)
+    if (above.kind === 'double' || below.kind === 'double') {
+      return rounded(this.#dialect, `${asDouble(above)} / nullif(${asDouble(below)}, 0)`)
     }
-    const [scaleAbove, scaleBelow] = [scaleOf(dividend), scaleOf(divisor)]
-    return exactQuotient(
-      this.#dialect,
-      stepsOf(this.#dialect, above, scaleAbove),
-      stepsOf(this.#dialect, below, scaleBelow),
-      scaleBelow - scaleAbove,
+    return exactQuotient(this.#dialect, above.steps, below.steps, below.scale - above.scale)
+  }
+
+  /** The sum of a side, over the rows in which the other side, if it is given, has a value too. */
+  #sideSum(side: Side, other: Side | null): SideSum {
+    const isBeside = other?.terms.map((term) => `${this.#present(term)} IS NOT NULL`).join(' OR ')
+    const within = (sql: string) =>
+      isBeside === undefined ? sql : `CASE WHEN ${isBeside} THEN ${sql} END`
+    if (side.terms.some(({ column }) => isFloat(column.type))) {
+      const sum = this.#doubleSum(within(this.#sideDouble(side)))
+      return { kind: 'double', sql: timesFactor(side, sum) }
+    }
+    const sums = side.terms.map((term) => ({
+      sum: this.#exactSum(term.column, within(this.#sqlOf(term))),
+      scale: scaleOf(term),
+      isSubtracted: term.isSubtracted,
+    }))
+    return exactSide(this.#dialect, sums, side.factor)
+  }
+
+  /** SQL of the difference of the sums by the first one, which is positive. */
+  #growth({ dividend: { terms: from }, divisor: { terms: to } }: Quotient): string {
+    const [[first], [last]] = [from, to]
+    if (!first || !last) throw new TypeError('growth compares two values')
+    if (isFloat(first.column.type)) {
+      const [before, after] = [this.#double(first), this.#double(last)]
+      const base = this.#doubleSum(before)
+      // A row has one of both values at most.
+      const difference = this.#doubleSum(`coalesce(${after}, -${before})`)
+      const isThere = `${base} > 0 AND ${this.#aggregate('count', after)} > 0`
+      const growth = rounded(this.#dialect, `${difference} / nullif(${base}, 0)`)
+      return `CASE WHEN ${isThere} THEN ${growth} END`
+    }
+    const [base, sum] = [first, last].map((of) =>
+      stepsOf(this.#dialect, this.#exactSum(of.column, this.#sqlOf(of)), scaleOf(of)),
     )
+    const difference = this.#dialect.wide(`${sum} - ${base}`)
+    const growth = exactQuotient(this.#dialect, difference, String(base), 0)
+    return `CASE WHEN ${base} > 0 THEN ${growth} END`
   }
-
-  /** SQL of the sum of a column in the rows in which another has a value too. */
-  #sumBeside(column: Column, other: Column): string {
-    const isBeside = `${this.#present(other)} IS NOT NULL`
-    const within = (sql: string) => `CASE WHEN ${isBeside} THEN ${sql} END`
-    return isFloat(column.type)
-      ? this.#doubleSum(within(this.#double(column)))
-      : this.#exactSum(column, within(this.#sqlOf(column)))
-  }
-}
-
-function scaleOf({ type }: Column): number {
-  return type.kind === 'decimal' ? type.scale : 0
 }

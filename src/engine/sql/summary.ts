@@ -1,12 +1,14 @@
 import { plainColumn } from '../../columns/column.js'
 import type { Column } from '../../columns/column.js'
+import { columnsOf } from '../../columns/formula.js'
 import { ServiceError } from '../../errors.js'
 import { labelName, resultColumn } from '../../query/summary/result-column.js'
-import type { GroupBy, Summary } from '../../query/summary.js'
+import type { Aggregate, GroupBy, Summary } from '../../query/summary.js'
 import type { Summarized } from '../engine.js'
 import { condition } from './condition.js'
 import type { Cell, Dialect, NamedColumn, Parameters } from './dialect.js'
 import { MeasureSql } from './measures.js'
+import { servedText } from './encode.js'
 import { groupKey } from './values.js'
 
 /** The SQL of a summary's groups. */
@@ -21,8 +23,10 @@ export interface GroupedSql {
   readonly measures: readonly string[]
   /** True for a group whose sums are not exact; the summary must be compiled for any size. */
   readonly outOfRange: string
+  /** True for a group of which a measure looks at a row; without groups, all rows are one. */
+  readonly exists: string
   /** Selects the groups of the rows: their keys, aggregates and `n`, the number of their rows. */
-  readonly select: (rows: string) => string
+  readonly select: (rows: string, parameters: Parameters) => string
 }
 
 /** Compiles the groups of a summary; `isAnySize` is for numbers of any size. */
@@ -33,10 +37,24 @@ export function groupedSql(dialect: Dialect, summary: Summary, isAnySize: boolea
     sources.set(column, name)
     return name
   }
-  const groups = summary.groups.map((group) => groupKey(dialect, group, sqlOf(group.column)))
+  const joins: ((parameters: Parameters) => string)[] = []
+  const groups = summary.groups.map((group) => {
+    const { column, by } = group
+    if (by.kind !== 'level') return groupKey(dialect, group, sqlOf(column))
+    const table = `u${joins.length}`
+    const code = servedText(dialect, column.type, sqlOf(column))
+    joins.push((parameters) => {
+      const pairs = dialect.pairs(parameters.text(JSON.stringify([...by.uppers.codes])))
+      return ` LEFT JOIN ${pairs} AS ${table} ON ${table}.code = ${code}`
+    })
+    return groupKey(dialect, group, `${table}.upper_code`)
+  })
   const aggregates = summary.measures.map(({ aggregate }) => aggregate)
-  const sql = new MeasureSql(dialect, aggregates, sqlOf, isAnySize)
+  const { history } = summary.version
+  const sql = new MeasureSql(dialect, aggregates, { sqlOf, history }, isAnySize)
   const measures = aggregates.map((aggregate) => sql.measure(aggregate))
+  const lookedAt = groups.length === 0 ? null : valuesLookedAt(aggregates)
+  const exists = lookedAt ? `${sql.rowsAt(lookedAt)} > 0` : 'true'
   const keys = groups.map((_, index) => `k${index}`)
   const values = [...groups.map(({ key }, index) => `${key} AS k${index}`), ...sql.values.list]
   const list = [...keys, ...sql.aggregates.list, 'count(*) AS n']
@@ -47,21 +65,32 @@ export function groupedSql(dialect: Dialect, summary: Summary, isAnySize: boolea
     served: groups.map(({ served }, index) => served(`k${index}`)),
     measures,
     outOfRange: [...sql.outOfRange].join(' OR ') || 'false',
-    select: (rows) => `SELECT ${list.join(', ')}
-      FROM (SELECT ${values.join(', ') || '1 AS v'} FROM (${rows}))${by}`,
+    exists,
+    select: (rows, parameters) => {
+      const upperCodes = joins.map((join) => join(parameters)).join('')
+      return `SELECT ${list.join(', ')}
+      FROM (SELECT ${values.join(', ') || '1 AS v'} FROM (${rows})${upperCodes})${by}`
+    },
   }
 }
 
-/** True for the groups that meet `having`; `measures` are over the groups. */
+/** The values of the history that measures look at; null if one of them looks at every row. */
+function valuesLookedAt(aggregates: readonly Aggregate[]): readonly bigint[] | null {
+  const values = aggregates.flatMap(({ of }) => (of ? columnsOf(of).map(({ at }) => at) : [null]))
+  const known = values.filter((at) => at !== null)
+  return known.length < values.length ? null : [...new Set(known)]
+}
+
+/** True for the groups that exist and meet `having`; the SQL is over the groups. */
 export function havingSql(
   { having }: Summary,
-  measures: readonly string[],
+  { exists, measures }: Pick<GroupedSql, 'exists' | 'measures'>,
   parameters: Parameters,
 ): string {
   const all = having.map(({ measure, predicate }) =>
     condition(predicate, () => measures[measure] ?? '', parameters),
   )
-  return all.join(' AND ') || 'true'
+  return [exists, ...all].join(' AND ')
 }
 
 /** The terms of ORDER BY. Ties follow the groups, ascending; empty values come last. */

@@ -40,11 +40,18 @@ const quartersPerYear = 4
 const monthsPerYear = 12
 
 /** Quarters and months are counted from year 0 until they are served: numbers group faster. */
-export function groupKey(dialect: Dialect, { column, by }: GroupBy, sql: string): GroupKey {
+export function groupKey(
+  dialect: Dialect,
+  { column, by }: Pick<GroupBy, 'column' | 'by'>,
+  sql: string,
+): GroupKey {
   const day = () => dayOf(dialect, column, sql)
   switch (by.kind) {
     case 'value':
       return { key: comparableValue(dialect, column, sql), served: same }
+    case 'level':
+      // The SQL is that of the upper code.
+      return { key: sql, served: same }
     case 'prefix': {
       const text = servedText(dialect, column.type, sql)
       return { key: `substr(${text}, 1, ${by.length})`, served: same }

@@ -47,6 +47,9 @@ export const trino: Dialect = {
   // Trino's own division of decimals rounds half up.
   quotient: (dividend, divisor) =>
     widest(trino, `(${dividend} - ${dividend} % ${divisor}) / ${divisor}`),
+  pairs: (json) =>
+    `(SELECT p[1] AS code, p[2] AS upper_code
+      FROM UNNEST(CAST(json_parse(${json}) AS ARRAY(ARRAY(VARCHAR)))) AS t(p))`,
   row: (values) => `ROW(${values.join(', ')})`,
   digits: (double, count) => `format('%.${count - 1}e', ${double})`,
 

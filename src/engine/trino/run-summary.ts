@@ -48,11 +48,12 @@ function compileSummary(summary: Summary, isAnySize: boolean): Statement {
   const grouped = groupedSql(trino, summary, isAnySize)
   const names = grouped.measures.map((_, index) => `m${index}`)
   const measured = grouped.measures.map((measure, index) => `${measure} AS m${index}`)
-  const columns = [...grouped.keys, 'n', ...measured, `${grouped.outOfRange} AS out_of_range`]
+  const judged = [`${grouped.outOfRange} AS out_of_range`, `${grouped.exists} AS is_seen`]
+  const columns = [...grouped.keys, 'n', ...measured, ...judged]
   const order = ['fits DESC', ...orderTerms(summary, grouped.keys, names)].join(', ')
   return statement((parameters) => {
     const rows = rowsOf(summary.version, summary.predicates, grouped.columns, parameters)
-    const having = havingSql(summary, names, parameters)
+    const having = havingSql(summary, { exists: 'is_seen', measures: names }, parameters)
     // Columns of their own, because a line may have its texts several times.
     const labels: string[] = []
     const cells = summaryCells(summary, { ...grouped, measures: names }, (labelNames, served) => {
@@ -62,7 +63,7 @@ function compileSummary(summary: Summary, isAnySize: boolean): Statement {
     })
     const line = summary.format === 'csv' ? encodeCsvRow(trino, cells) : encodeRow(trino, cells)
     const labelled = ['*', ...labels.map((label, index) => `${label} AS l${index}`)]
-    return `WITH groups AS (${grouped.select(rows)}),
+    return `WITH groups AS (${grouped.select(rows, parameters)}),
     measured AS (SELECT ${columns.join(', ')} FROM groups),
     judged AS (SELECT *, coalesce(${having}, false) AS fits FROM measured),
     placed AS (SELECT *, sum(n) OVER () AS rows_met, count_if(fits) OVER () AS group_count,

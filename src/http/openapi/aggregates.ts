@@ -23,14 +23,16 @@ const text = { type: 'string' }
 const lists = {
   group: {
     description:
-      `Up to ${groupsMax} columns or functions of a column; one row over everything when left ` +
-      'out. Empty values are a group.',
+      `Up to ${groupsMax} columns, levels of codes (\`column:level\`) or functions of a ` +
+      'column; one row over everything when left out. Empty values are a group.',
     schema: { type: 'array', items: text, maxItems: groupsMax },
   },
   measures: {
     description:
       `1 to ${measuresMax} functions, or measures that the dataset's schema names; at most ` +
-      `${distinctMax} \`distinct\`. \`name:\` in front renames: \`total:sum(amount)\`.`,
+      `${distinctMax} \`distinct\`. \`name:\` in front renames: \`total:sum(amount)\`. ` +
+      '`c@2024` is the column in the rows of that year only; a side of a quotient may be ' +
+      '`a+b-c` or `365*a`. In a URL, `+` is `%2B`.',
     schema: { type: 'array', items: text, minItems: 1, maxItems: measuresMax },
   },
   having: {
@@ -172,10 +174,17 @@ export const groupsSchema: Json = {
   },
 }
 
+const operandForms = {
+  column: 'column',
+  'column or quotient': 'column',
+  quotient: 'a/b',
+  'two values': 'c@2023/c@2024',
+} as const
+
 /** The functions as a table in Markdown. */
 export function functionTable(): readonly string[] {
   const measures = Object.entries(aggregateFunctions).map(([name, { takes, meaning }]) => {
-    const operand = takes === 'quotient' ? 'a/b' : 'column'
+    const operand = operandForms[takes]
     return `| \`${name}(${operand})\` | ${meaning} |`
   })
   const groups = Object.entries(groupFunctions).map(([name, { meaning }]) => {

@@ -1,14 +1,13 @@
+import { columnsOf } from '../../columns/formula.js'
 import type { Summary } from '../summary.js'
 
 /**
- * The cells that a group of the answer carries: its groups and measures. A quotient counts two,
- * because both numbers can be computed from its digits.
+ * The cells that a group of the answer carries: its groups, and the columns that its measures are
+ * made of, because the numbers of all can be computed from the digits. A count of rows is one.
  */
 export function groupCells({ groups, measures }: Pick<Summary, 'groups' | 'measures'>): number {
-  const quotients = measures.filter(
-    ({ aggregate }) => 'of' in aggregate && 'dividend' in aggregate.of,
-  )
-  return groups.length + measures.length + quotients.length
+  const cells = measures.map(({ aggregate: { of } }) => Math.max(1, columnsOf(of).length))
+  return cells.reduce((sum, each) => sum + each, groups.length)
 }
 
 /**

@@ -1,8 +1,10 @@
 import { correctable } from '../../columns/correction.js'
 import type { Access } from '../../access/access.js'
-import { callName } from '../../columns/call-text.js'
+import { callName, operandText } from '../../columns/call-text.js'
 import type { Call } from '../../columns/call-text.js'
 import type { Column } from '../../columns/column.js'
+import { plainOperand, sideText } from '../../columns/formula.js'
+import type { Operand } from '../../columns/formula.js'
 import { badRequest } from '../../errors.js'
 import type { ServiceError } from '../../errors.js'
 import { didYouMean, nearestNames, quoted } from '../../text.js'
@@ -25,15 +27,35 @@ export function findPartColumn(access: Access, name: string, key: PartKey, call:
     `${key}: there is no column ${quoted(name)}.${didYouMean(name, names)} ` +
     `GET /v1/${access.dataset.name}/schema lists the columns.`
   if (near === undefined) throw badRequest(detail)
-  const operands = call.operands?.map((each) => each.map((one) => (one === name ? near : one)))
+  const operands = call.operands?.map((each) => each.map((one) => renamed(one, name, near)))
   const meant = { ...call, ...(operands ? { operands } : { name: near }) }
   throw partError(detail, key, call, callText(meant))
+}
+
+function renamed(operand: Operand, from: string, to: string): Operand {
+  if (operand.name === from || !operand.side) {
+    return operand.name === from ? plainOperand(to) : operand
+  }
+  const terms = operand.side.terms.map((term) =>
+    term.name === from ? { ...term, name: to } : term,
+  )
+  return { name: operand.name, side: { ...operand.side, terms } }
 }
 
 /** An element of a list, written without its alias. */
 export function callText({ name, operands }: Pick<Call, 'name' | 'operands'>): string {
   if (operands === null) return callName(name)
-  return `${name}(${operands.map((each) => each.map(callName).join('/')).join(',')})`
+  return `${name}(${operands.map((each) => each.map(operandText).join('/')).join(',')})`
+}
+
+/** A group, which may be the level of a column. */
+export function groupText(call: Call): string {
+  return call.alias === null ? callText(call) : `${callName(call.alias)}:${callText(call)}`
+}
+
+/** A function of one column, and maybe a number or text after a comma, as a request has it. */
+export function plainCallText(name: string, ...names: readonly string[]): string {
+  return callText({ name, operands: names.map((each) => [plainOperand(each)]) })
 }
 
 /** An element as a request has it, its alias included. */
@@ -54,7 +76,8 @@ export function meantDirection({ alias, name, operands }: Call): string | undefi
   const directed = (column: string, direction: string) =>
     (direction.toLowerCase() === 'desc' ? '-' : '') + callName(column.trim())
   if (directions.test(name)) {
-    const [column, ...others] = operands === null ? [alias] : operands.flat()
+    const [column, ...others] =
+      operands === null ? [alias] : operands.flat().map((each) => each.name)
     return column && others.length === 0 ? directed(column, name) : undefined
   }
   if (alias !== null || operands !== null) return undefined
@@ -80,7 +103,15 @@ export function partError(
   return correctable(detail, { kind: 'part', key, written: call.text, meant, ...certainty })
 }
 
+/** Equal for groups that mean the same: `okved:section` is a level of a column. */
+export function groupCallKey(call: Call): string {
+  return JSON.stringify([call.alias, callKey(call)])
+}
+
 /** Equal for calls that mean the same, however they are quoted and spaced. */
 export function callKey({ name, operands }: Pick<Call, 'name' | 'operands'>): string {
-  return JSON.stringify([name, operands])
+  const keys = operands?.map((each) =>
+    each.map((operand) => (operand.side ? sideText(operand.side, String) : operand.name)),
+  )
+  return JSON.stringify([name, keys])
 }

@@ -3,7 +3,7 @@ import type { Access } from '../../access/access.js'
 import { callName } from '../../columns/call-text.js'
 import type { Call } from '../../columns/call-text.js'
 import { prefixLengthMax } from '../../columns/codes.js'
-import type { CodeLabels, CodeNames } from '../../columns/codes.js'
+import type { CodeLabels, CodeLevel, CodeNames } from '../../columns/codes.js'
 import type { Column } from '../../columns/column.js'
 import {
   columnGroups,
@@ -16,21 +16,24 @@ import {
 } from '../../columns/functions.js'
 import type { GroupFunction } from '../../columns/functions.js'
 import { badRequest } from '../../errors.js'
-import { didYouMean, quoted } from '../../text.js'
+import { didYouMean, nearestNames, quoted } from '../../text.js'
 import { visibleColumn } from '../check-parts.js'
 import type { GroupBy } from '../summary.js'
 import {
-  callKey,
+  groupCallKey,
   callText,
   eachOnce,
   findPartColumn,
   partError,
+  plainCallText,
   writtenCall,
 } from './part-column.js'
 import { groupsMax } from './raw-summary.js'
 import type { RawSummary } from './raw-summary.js'
 
 const key = 'group'
+/** The groups of which the keys are codes. */
+const codeGroups: readonly GroupBy['by']['kind'][] = ['value', 'prefix', 'level']
 
 /** The characters of a date that each part has, as `prefix` would take them. */
 const dateLengths: Partial<Record<GroupFunction, string>> = { year: '4', month: '7', day: '10' }
@@ -45,26 +48,34 @@ export function readGroups(access: Access, raw: RawSummary): readonly GroupBy[] 
   if (calls.length > groupsMax) {
     throw badRequest(`group takes at most ${groupsMax} elements, got ${calls.length}.`)
   }
-  const keys = calls.map(callKey)
-  const texts = calls.map(({ text }) => text)
-  const twice = calls.find((call, index) => keys.indexOf(callKey(call)) !== index)
+  const keys = calls.map(groupCallKey)
+  const texts = calls.map(writtenCall)
+  const twice = calls.find((call, index) => keys.indexOf(groupCallKey(call)) !== index)
   if (twice) {
     const first = texts.filter((_, index) => keys.indexOf(keys[index] ?? '') === index)
-    throw correctable(`group names ${quoted(twice.text)} twice. Name it once.`, {
+    throw correctable(`group names ${quoted(writtenCall(twice))} twice. Name it once.`, {
       kind: 'arguments',
       meant: { group: first },
     })
   }
   return calls.map((call) => {
-    if (call.alias !== null) {
+    const leveled = call.alias === null ? undefined : visibleColumn(access, call.alias)
+    if (call.alias !== null && (!leveled || call.operands !== null)) {
       const detail =
         `group: ${quoted(call.text)} can't be renamed to ${quoted(call.alias)}; ` +
         'only measures can.'
-      throw correctable(detail, { kind: 'arguments', meant: { group: texts } })
+      throw correctable(detail, {
+        kind: 'arguments',
+        meant: { group: calls.map((each) => (each === call ? each.text : writtenCall(each))) },
+      })
     }
-    const group = call.operands === null ? valueGroup(access, call) : partGroup(access, call, raw)
+    const group = leveled
+      ? levelGroup(leveled, call)
+      : call.operands === null
+        ? valueGroup(access, call)
+        : partGroup(access, call, raw)
     const { labels } = group.column
-    const isCode = group.by.kind === 'value' || group.by.kind === 'prefix'
+    const isCode = codeGroups.includes(group.by.kind)
     return { ...group, labels: isCode && labels ? labelsIn(labels, raw.labels) : null }
   })
 }
@@ -75,7 +86,30 @@ export function labelsIn(labels: CodeLabels, asked: RawSummary['labels']): CodeN
   return asked === 'ru' ? labels.russian : labels.plain
 }
 
+/** Of a call, after its column. */
+type Arguments = NonNullable<Call['operands']>
+
 type PlainGroup = Omit<GroupBy, 'labels'>
+
+/** `okved:section`, a level of a column of codes. */
+function levelGroup(column: Column, call: Call): PlainGroup {
+  const level = column.levels.find(({ name }) => name === call.name)
+  if (!level) {
+    const names = column.levels.map(({ name }) => name)
+    const has = names.length === 0 ? 'has no levels' : `has the levels ${names.join(', ')}`
+    const [near] = nearestNames(call.name, names)
+    const detail =
+      `group: ${quoted(writtenCall(call))} is no level: ${column.name} ${has}.` +
+      didYouMean(call.name, names)
+    if (near === undefined) throw badRequest(detail)
+    const meant = `${callName(column.name)}:${callName(near)}`
+    throw correctable(detail, { kind: 'part', key, written: writtenCall(call), meant })
+  }
+  const name = `${column.name}:${level.name}`
+  return 'length' in level
+    ? { name, column, by: { kind: 'prefix', length: level.length } }
+    : { name, column, by: { kind: 'level', uppers: level.uppers } }
+}
 
 function valueGroup(access: Access, call: Call): PlainGroup {
   const part = partNamed(access, call.name)
@@ -98,59 +132,60 @@ function partNamed(access: Access, name: string): string | undefined {
   if (!column) return undefined
   const part = columnGroups(column).find((each) => each === name.slice(dot + 1).toLowerCase())
   if (part === undefined || part === 'prefix') return levelPrefix(column, name.slice(dot + 1))
-  return callText({ name: part, operands: [[column.name]] })
+  return plainCallText(part, column.name)
 }
 
 function levelPrefix(column: Column, levelName: string): string | undefined {
   const level = column.levels.find(({ name }) => name === levelName)
-  return level && prefixText(column.name, level.length)
+  return level && levelText(column.name, level)
 }
 
 /** The group of a level of codes, for requests and descriptions. */
-export function prefixText(column: string, length: number): string {
-  return callText({ name: 'prefix', operands: [[column], [String(length)]] })
+export function levelText(column: string, level: CodeLevel): string {
+  return 'length' in level
+    ? plainCallText('prefix', column, String(level.length))
+    : `${callName(column)}:${callName(level.name)}`
 }
 
 function partGroup(access: Access, call: Call, raw: RawSummary): PlainGroup {
   const { name, operands } = call
   if (!isGroupFunction(name)) throw unknownFunction(access, call, raw)
-  const [[first = '', ...divisors] = [], ...others] = operands ?? []
+  const [[first, ...divisors] = [], ...others] = operands ?? []
   if (divisors.length > 0) throw badRequest(`group: ${name} takes one column, not a quotient.`)
-  const column = findPartColumn(access, first, key, call)
+  const column = findPartColumn(access, first?.name ?? '', key, call)
   const mistake = groupMistake(name, column)
   if (mistake !== undefined) {
     const meant = meantGroup(column, others)
     const detail = `group: ${mistake}.${meant === undefined ? '' : ` Write ${meant}`}`
-    const isLength = Object.values(dateLengths).includes(others[0]?.[0] ?? '')
+    const isLength = Object.values(dateLengths).includes(others[0]?.[0]?.name ?? '')
     const isPart = isLength && meant !== callName(column.name)
     const certainty = isPart ? ({ isSame: true } as const) : {}
     throw meant === undefined ? badRequest(detail) : partError(detail, key, call, meant, certainty)
   }
   if (name === 'prefix') return { name: call.text, column, by: prefixOf(call, column, others) }
   if (others.length === 0) return { name: call.text, column, by: { kind: name } }
-  const meant = callText({ name, operands: [[column.name]] })
+  const meant = plainCallText(name, column.name)
   throw partError(`group: ${name} takes one column. Write ${meant}`, key, call, meant)
 }
 
 /** What a wrong part of a column means: the column itself, or the part of a date of that length. */
-function meantGroup(column: Column, rest: readonly (readonly string[])[]): string | undefined {
+function meantGroup(column: Column, rest: Arguments): string | undefined {
   const parts = columnGroups(column)
-  const part = parts.find((each) => dateLengths[each] === rest[0]?.[0]) ?? parts[0]
-  if (part !== undefined && part !== 'prefix') {
-    return callText({ name: part, operands: [[column.name]] })
-  }
+  const part = parts.find((each) => dateLengths[each] === rest[0]?.[0]?.name) ?? parts[0]
+  if (part !== undefined && part !== 'prefix') return plainCallText(part, column.name)
   return isGroupable(column) ? callName(column.name) : undefined
 }
 
 function prefixOf(
   call: Call,
   column: Column,
-  rest: readonly (readonly string[])[],
+  rest: Arguments,
 ): Extract<GroupBy['by'], { kind: 'prefix' }> {
-  const text = rest.length === 1 && rest[0]?.length === 1 ? (rest[0][0] ?? '') : ''
+  const text = rest.length === 1 && rest[0]?.length === 1 ? (rest[0][0]?.name ?? '') : ''
   const length = /^\d{1,3}$/.test(text) ? Number(text) : 0
   if (length >= 1 && length <= prefixLengthMax) return { kind: 'prefix', length }
-  const meant = levelPrefix(column, text) ?? prefixText(column.name, column.levels[0]?.length ?? 2)
+  const [level = { name: '', length: 2 }] = column.levels
+  const meant = levelPrefix(column, text) ?? levelText(column.name, level)
   throw partError(
     `group: prefix takes a column and a number of characters from 1 to ${prefixLengthMax}. ` +
       `Example: ${meant}`,
@@ -162,8 +197,7 @@ function prefixOf(
 
 function unknownFunction(access: Access, call: Call, { group, measures }: RawSummary): Error {
   const { name, operands } = call
-  const [column = ''] = operands?.[0] ?? []
-  const found = visibleColumn(access, column)
+  const found = visibleColumn(access, operands?.[0]?.[0]?.name ?? '')
   const level = found && levelPrefix(found, name)
   if (level !== undefined) {
     return partError(`group: write the level ${quoted(name)} as ${level}.`, key, call, level)
@@ -172,7 +206,7 @@ function unknownFunction(access: Access, call: Call, { group, measures }: RawSum
     return correctable(`group: ${quoted(call.text)} is a measure. Move it to measures.`, {
       kind: 'arguments',
       meant: {
-        group: group.filter((each) => each !== call).map(({ text }) => text),
+        group: group.filter((each) => each !== call).map(writtenCall),
         measures: eachOnce([...measures.map(writtenCall), call.text]),
       },
     })
@@ -189,11 +223,11 @@ function unknownFunction(access: Access, call: Call, { group, measures }: RawSum
 
 /** `substr(okved,3,2)`: characters that are no prefix. */
 function isMiddle({ name, operands }: Call): boolean {
-  return /^substr/i.test(name) && operands?.length === 3 && operands[1]?.[0] !== '1'
+  return /^substr/i.test(name) && operands?.length === 3 && operands[1]?.[0]?.name !== '1'
 }
 
 /** The column and length of `substr(okved,1,2)`. */
 function fromStart(operands: Call['operands']): Call['operands'] {
   const [column, start, length] = operands ?? []
-  return column && length && start?.[0] === '1' ? [column, length] : operands
+  return column && length && start?.[0]?.name === '1' ? [column, length] : operands
 }

@@ -2,21 +2,23 @@ import { correctable } from '../../columns/correction.js'
 import type { Access } from '../../access/access.js'
 import { callName } from '../../columns/call-text.js'
 import type { Call } from '../../columns/call-text.js'
-import type { Column } from '../../columns/column.js'
+import { meantSide, resolveSide } from '../../columns/formula.js'
+import type { Operand } from '../../columns/formula.js'
 import {
   aggregateNames,
   columnAggregates,
   findAggregate,
   isGroupFunction,
   meantFunction,
-  operandMistake,
 } from '../../columns/functions.js'
+import { operandMistake } from '../../columns/operand-rules.js'
 import { badRequest } from '../../errors.js'
 import type { DefinedMeasure } from '../../registry/measures.js'
 import { didYouMean, nearestNames, quoted } from '../../text.js'
 import { visibleColumn } from '../check-parts.js'
 import type { Aggregate, Measure } from '../summary.js'
-import { callText, eachOnce, findPartColumn, partError, writtenCall } from './part-column.js'
+import { callText, eachOnce, partError, plainCallText, writtenCall } from './part-column.js'
+import { aggregateOf, historyOf, operandError, readSide, writtenText } from './read-operands.js'
 import { distinctMax, measuresMax } from './raw-summary.js'
 import type { RawSummary } from './raw-summary.js'
 
@@ -52,7 +54,7 @@ export function readMeasures(access: Access, raw: RawSummary): readonly Measure[
 }
 
 function readMeasure(access: Access, call: Call, raw: RawSummary): Measure {
-  const name = call.alias ?? (call.operands === null ? call.name : call.text)
+  const name = call.alias ?? (call.operands === null ? call.name : writtenText(access, call))
   if ([...name].length > aliasLettersMax && call.alias !== null) {
     throw badRequest(`measures: ${quoted(name)} has over ${aliasLettersMax} characters.`)
   }
@@ -60,9 +62,7 @@ function readMeasure(access: Access, call: Call, raw: RawSummary): Measure {
   if (call.operands !== null) {
     return { name, aggregate: readFunction(access, call, call.operands, raw), defined: null }
   }
-  if (call.name === 'count') {
-    return { name, aggregate: { kind: 'count', column: null }, defined: null }
-  }
+  if (call.name === 'count') return { name, aggregate: { kind: 'count', of: null }, defined: null }
   const defined = definedMeasure(access, call.name)
   if (defined) return { name, ...defined }
   throw notAMeasure(access, call)
@@ -71,17 +71,22 @@ function readMeasure(access: Access, call: Call, raw: RawSummary): Measure {
 /** A measure of the registry; undefined if it is not there, or a column of it is hidden now. */
 function definedMeasure(access: Measured, name: string): Omit<Measure, 'name'> | undefined {
   const measure = access.dataset.measures.find((each) => each.name === name)
-  if (!measure) return undefined
-  const columns = measure.columns.flatMap((column) => visibleColumn(access, column) ?? [])
-  const aggregate = findAggregate(measure.function)
-  const isWhole = aggregate && columns.length === measure.columns.length
-  if (!isWhole || operandMistake(aggregate.name, measure.function, columns)) return undefined
+  const aggregate = measure && findAggregate(measure.function)
+  if (!aggregate) return undefined
+  const find = (column: string) => visibleColumn(access, column)
+  const sides = measure.operands.flatMap((operand) => {
+    const side = meantSide(operand, (column) => find(column) !== undefined)
+    return (side && resolveSide(side, find)) ?? []
+  })
+  const isWhole = sides.length === measure.operands.length
+  const history = historyOf(access)
+  if (!isWhole || operandMistake(aggregate.name, measure.function, sides, history)) return undefined
   const { unit, description } = measure
-  return { aggregate: aggregateOf(aggregate, columns), defined: { unit, description } }
+  return { aggregate: aggregateOf(aggregate, sides), defined: { unit, description } }
 }
 
 /** What the registry's measures are made of. */
-type Measured = Pick<Access, 'dataset' | 'columns'>
+type Measured = Pick<Access, 'dataset' | 'columns' | 'version'>
 
 /** The registry's measures that this access can use. */
 export function usableMeasures(access: Measured): readonly DefinedMeasure[] {
@@ -89,26 +94,27 @@ export function usableMeasures(access: Measured): readonly DefinedMeasure[] {
 }
 
 /** A measure of the registry as a request would write it without its name: `ratio(2400/2110)`. */
-export function measureFormula({ function: name, columns }: DefinedMeasure): string {
-  return callText({ name, operands: [columns] })
+export function measureFormula({ function: name, operands }: DefinedMeasure): string {
+  return callText({ name, operands: [operands] })
 }
 
 function readFunction(
   access: Access,
   call: Call,
-  operands: readonly (readonly string[])[],
+  operands: readonly (readonly Operand[])[],
   raw: RawSummary,
 ): Aggregate {
   const { name } = call
   const found = findAggregate(name)
   if (!found) throw unknownFunction(call, raw)
-  const [names = [], ...others] = operands
-  if (found.name === 'count' && names[0] === '*') {
+  const [written = [], ...others] = operands
+  const first = written[0]?.name ?? ''
+  if (found.name === 'count' && first === '*') {
     throw partError('measures: write the number of rows as count.', key, call, 'count')
   }
-  const column = /^distinct (.+)$/i.exec(names[0] ?? '')?.[1]
-  if (column !== undefined && !visibleColumn(access, names[0] ?? '')) {
-    const meant = callText({ name: 'distinct', operands: [[column]] })
+  const column = /^distinct (.+)$/i.exec(first)?.[1]
+  if (column !== undefined && !visibleColumn(access, first)) {
+    const meant = plainCallText('distinct', column)
     throw partError(`measures: write different values as ${meant}`, key, call, meant)
   }
   if (others.length > 0) {
@@ -117,46 +123,17 @@ function readFunction(
     const meant = each.map((one) => callText({ name, operands: one })).join()
     throw partError(`measures: ${name} takes no list. Write ${meant}`, key, call, meant)
   }
-  const columns = names.map((each) => findPartColumn(access, each, key, call))
-  const mistake = operandMistake(found.name, name, columns)
-  if (mistake === undefined) return aggregateOf(found, columns)
-  const isRatio = columns.length === 2 && !operandMistake('ratio', 'ratio', columns)
-  const meant = isRatio ? callText({ name: 'ratio', operands }) : undefined
-  if (meant === undefined) throw badRequest(`measures: ${mistake}.`)
-  const detail = `measures: ${mistake}. The sum of one by the sum of the other is ${meant}.`
-  throw partError(detail, key, call, meant, { isExample: true })
-}
-
-function aggregateOf(
-  { name, percent }: NonNullable<ReturnType<typeof findAggregate>>,
-  [column, divisor]: readonly Column[],
-): Aggregate {
-  // `operandMistake` has checked the number of columns.
-  if (!column) throw new TypeError(`${name} has no column`)
-  const of = divisor ? { dividend: column, divisor } : column
-  switch (name) {
-    case 'count':
-    case 'distinct':
-    case 'sum':
-    case 'min':
-    case 'max':
-      return { kind: name, column }
-    case 'avg':
-      return { kind: 'avg', of }
-    case 'median':
-      return { kind: 'percentile', percent: 50, of }
-    case 'pN':
-      return { kind: 'percentile', percent: percent ?? 50, of }
-    case 'ratio':
-      return { kind: 'ratio', of: { dividend: column, divisor: divisor ?? column } }
-  }
+  const sides = written.map((operand) => readSide(access, operand, call))
+  const mistake = operandMistake(found.name, name, sides, historyOf(access))
+  if (mistake === undefined) return aggregateOf(found, sides)
+  throw operandError(mistake, call, sides, historyOf(access))
 }
 
 function notAMeasure(access: Access, call: Call): Error {
   const column = visibleColumn(access, call.name)
   if (column) {
     const has = columnAggregates(column)
-    const meant = callText({ name: has.includes('sum') ? 'sum' : 'count', operands: [[call.name]] })
+    const meant = plainCallText(has.includes('sum') ? 'sum' : 'count', call.name)
     const detail = `measures: ${quoted(call.name)} is a column. Choose a function: ${meant}`
     return partError(detail, key, call, meant, { isExample: true })
   }
@@ -183,7 +160,7 @@ function unknownFunction(call: Call, { group, measures }: RawSummary): Error {
     const others = measures.filter((each) => each !== call).map(writtenCall)
     const detail = `measures: ${quoted(call.text)} groups rows. Move it to group`
     const meant = {
-      group: eachOnce([...group.map(({ text }) => text), call.text]),
+      group: eachOnce([...group.map(writtenCall), call.text]),
       measures: others,
     }
     return others.length === 0
@@ -207,7 +184,7 @@ interface MeantCall extends Pick<Call, 'name' | 'operands'> {
 function meantCall({ name, operands }: Call): MeantCall | undefined {
   if (/^(?:quantile|percentile)/i.test(name)) {
     const [column, share, ...others] = operands ?? []
-    const number = Number(share?.[0])
+    const number = Number(share?.[0]?.name)
     const percent = number < 1 ? Number((number * 100).toFixed(6)) : number
     const isOne = column !== undefined && others.length === 0 && Number.isInteger(percent)
     if (!isOne || !findAggregate(`p${percent}`)) return undefined

@@ -9,7 +9,14 @@ import { ServiceError, badRequest } from '../../errors.js'
 import { article, didYouMean, nearestNames, quoted } from '../../text.js'
 import { meantOperator } from '../common-mistakes.js'
 import type { GroupBy, HavingCondition, Measure, SummaryOrder } from '../summary.js'
-import { callKey, callText, meantDirection, partError, writtenCall } from './part-column.js'
+import {
+  callKey,
+  groupCallKey,
+  groupText,
+  meantDirection,
+  partError,
+  writtenCall,
+} from './part-column.js'
 import type { PartKey } from './part-column.js'
 import type { RawHaving } from './raw-summary.js'
 import { resultColumn } from './result-column.js'
@@ -105,7 +112,7 @@ function conditionOn(measure: Measure, { measure: call, operator, value }: RawHa
 export function readOrder(order: readonly DirectedCall[], asked: Asked): readonly SummaryOrder[] {
   const places = order.map(({ call, isDescending }) => {
     const by = placeOf(call, asked)
-    if (!by || call.alias !== null) throw notAsked(call, 'order', asked)
+    if (!by) throw notAsked(call, 'order', asked)
     return { by, isDescending }
   })
   const keys = places.map(({ by }) => JSON.stringify(by))
@@ -125,11 +132,12 @@ export function readOrder(order: readonly DirectedCall[], asked: Asked): readonl
 /** By the key of the answer first, then by the text of the function. */
 function placeOf(call: Call, asked: Asked): SummaryOrder['by'] | undefined {
   const key = callKey(call)
+  const group = asked.groupCalls.findIndex((each) => groupCallKey(each) === groupCallKey(call))
+  if (call.alias !== null) return group === -1 ? undefined : { group }
   if (call.operands === null) {
     const named = asked.measures.findIndex(({ name }) => name === call.name)
     if (named !== -1) return { measure: named }
   }
-  const group = asked.groupCalls.findIndex((each) => callKey(each) === key)
   if (group !== -1) return { group }
   const measure = asked.measureCalls.findIndex((each) => callKey(each) === key)
   return measure === -1 ? undefined : { measure }
@@ -164,12 +172,11 @@ function notAsked(call: Call, key: PartKey, asked: Asked): ServiceError {
   if (near === undefined) return badRequest(has)
   const meant = asked.measures.some(({ name }) => name === near)
     ? near
-    : callText(asked.groupCalls[groups.indexOf(near)] ?? call)
+    : groupText(asked.groupCalls[groups.indexOf(near)] ?? call)
   return partError(has, key, call, meant)
 }
 
 /** The name of the one column that a measure is computed from. */
-function columnOf(aggregate: Measure['aggregate']): string | undefined {
-  const operand = 'of' in aggregate ? aggregate.of : aggregate.column
-  return operand && 'name' in operand ? operand.name : undefined
+function columnOf({ of }: Measure['aggregate']): string | undefined {
+  return of && 'column' in of ? of.column.name : undefined
 }

@@ -2,6 +2,7 @@ import { correctable } from '../../columns/correction.js'
 import type { Access } from '../../access/access.js'
 import type { Column } from '../../columns/column.js'
 import { plainColumn } from '../../columns/column.js'
+import { columnsOf } from '../../columns/formula.js'
 import { predicateKey } from '../../columns/predicate.js'
 import { ServiceError } from '../../errors.js'
 import { quoted } from '../../text.js'
@@ -137,11 +138,12 @@ function summaryKey(summary: Summary, filterKey: string, format: PageFormat): st
   ])
 }
 
-function aggregateKey(aggregate: Measure['aggregate']): unknown {
-  const operand = 'of' in aggregate ? aggregate.of : aggregate.column
-  const names =
-    operand && 'dividend' in operand
-      ? [operand.dividend.name, operand.divisor.name]
-      : (operand?.name ?? null)
-  return [aggregate.kind, 'percent' in aggregate ? aggregate.percent : null, names]
+function aggregateKey({ of, ...aggregate }: Measure['aggregate']): unknown {
+  const columns = columnsOf(of).map(({ column, ...at }) => [
+    column.name,
+    Object.values(at).map(String),
+  ])
+  const quotient = of && 'dividend' in of ? of : null
+  const sides = [quotient?.dividend, quotient?.divisor]
+  return [aggregate, columns, sides.map((side) => side && [side.factor, side.terms.length])]
 }

@@ -1,9 +1,10 @@
 import { plainColumn } from '../../columns/column.js'
+import type { Quotient, Side } from '../../columns/formula.js'
 import type { Column } from '../../columns/column.js'
 import type { DataType, ScalarName } from '../../columns/data-type.js'
 import { aggregateFunctions } from '../../columns/functions.js'
 import type { AggregateFunction } from '../../columns/functions.js'
-import type { Aggregate, GroupBy, Measure, Quotient } from '../summary.js'
+import type { Aggregate, GroupBy, Measure } from '../summary.js'
 
 /** The name of a group's label in the answer. */
 export function labelName(group: GroupBy): string {
@@ -76,21 +77,29 @@ function sumType(column: Column | null): DataType {
   return scalar('DOUBLE')
 }
 
-function plainOperand(aggregate: Aggregate): Column | null {
-  const operand = 'of' in aggregate ? aggregate.of : aggregate.column
-  return operand && 'type' in operand ? operand : null
+function plainOperand({ of }: Aggregate): Column | null {
+  return of && 'column' in of ? of.column : null
 }
 
-function unitOf(aggregate: Aggregate): string | null {
-  const operand = 'of' in aggregate ? aggregate.of : aggregate.column
-  if (!operand) return null
-  return 'type' in operand ? operand.unit : quotientUnit(operand)
+function unitOf({ kind, of }: Aggregate): string | null {
+  if (!of || kind === 'growth') return null
+  return 'column' in of ? of.column.unit : quotientUnit(of)
 }
 
 /** A quotient of equal units is a plain number. */
 function quotientUnit({ dividend, divisor }: Quotient): string | null {
-  if (dividend.unit === null || dividend.unit === divisor.unit) return null
-  return `${dividend.unit} / ${divisor.unit ?? divisor.name}`
+  const [unit, by] = [sideUnit(dividend), sideUnit(divisor)]
+  if (unit === null || unit === by) return null
+  const [only, ...others] = divisor.terms
+  const name = others.length === 0 && divisor.factor === null ? only?.column.name : undefined
+  const per = by ?? name
+  return per === undefined ? null : `${unit} / ${per}`
+}
+
+/** Null for columns of different units, and for multiples of a unit. */
+function sideUnit({ factor, terms }: Side): string | null {
+  const [unit = null, ...others] = new Set(terms.map(({ column }) => column.unit))
+  return factor === null && others.length === 0 ? unit : null
 }
 
 function scalar(name: ScalarName): DataType {

@@ -145,7 +145,7 @@ function describeColumn(
       description: inRussian(stated?.description ?? known?.description),
     },
     asText: stated?.json === 'string',
-    levels: codeLevels(stated?.levels),
+    levels: codeLevels(stated?.levels, labels.get(source)?.uppers),
     labels: labels.get(source) ?? null,
     searched: !hidden && (stated?.search ?? false),
     hidden,

@@ -53,7 +53,7 @@ await t.test('an aggregate equals the same computed from the exported rows', asy
     { '1.parquet': `SELECT * FROM (${whole}) ORDER BY hash(id)` },
     ', ROW_GROUP_SIZE 2048',
   )
-  const open = async (name: string, form: Form, threads: number, entry = '') =>
+  const open = async (name: string, form: Form, threads: number, entry = '    history: year\n') =>
     summariesOf(await openFolder(t, join(folder, name), { entry, form, engine: { threads } }))
   const world = await open('parts', 'files', 2)
   const others = [

@@ -97,7 +97,7 @@ async function totals(engine: DuckDbEngine, version: Version, { filters, limit }
   if (!by || !kind) throw new Error('no column')
   const top = { version, predicates, by, isDescending: true, columns: version.columns, limit }
   const groups = [{ name: 'kind', column: kind, labels: null, by: { kind: 'value' } as const }]
-  const count = { kind: 'count', column: null } as const
+  const count = { kind: 'count', of: null } as const
   const measures = [{ name: 'count', aggregate: count, defined: null }]
   const summary = { version, predicates, groups, measures, having: [], order: [], limit: 100 }
   const best = await engine.top(top, options)

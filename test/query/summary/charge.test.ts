@@ -1,32 +1,39 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { groupCells, groupCharge, summaryCharge } from '../../../src/query/summary/charge.js'
+import type { Column } from '../../../src/columns/column.js'
 import type { Measure } from '../../../src/query/summary.js'
 import { parseSummaryUrl } from '../../../src/query/summary/parse-summary.js'
 import { resolveSummary } from '../../../src/query/summary/resolve-summary.js'
 import { summaryAccess, summaryColumns } from '../fixtures/summary-access.js'
 
 const { profit, revenue, year } = summaryColumns
+const everywhere = (column: Column) => ({ column, at: null })
+const side = (...columns: readonly Column[]) => ({
+  factor: null,
+  terms: columns.map((column) => ({ ...everywhere(column), isSubtracted: false })),
+})
+const quotient = { dividend: side(profit), divisor: side(revenue) }
 const measures: readonly Measure[] = [
-  { name: 'a', defined: null, aggregate: { kind: 'count', column: null } },
-  { name: 'b', defined: null, aggregate: { kind: 'sum', column: profit } },
-  { name: 'c', defined: null, aggregate: { kind: 'avg', of: profit } },
+  { name: 'a', defined: null, aggregate: { kind: 'count', of: null } },
+  { name: 'b', defined: null, aggregate: { kind: 'sum', of: everywhere(profit) } },
+  { name: 'c', defined: null, aggregate: { kind: 'avg', of: everywhere(profit) } },
   {
     name: 'd',
     defined: null,
-    aggregate: { kind: 'avg', of: { dividend: profit, divisor: revenue } },
+    aggregate: { kind: 'avg', of: quotient },
   },
   {
     name: 'e',
     defined: null,
-    aggregate: { kind: 'ratio', of: { dividend: profit, divisor: revenue } },
+    aggregate: { kind: 'ratio', of: quotient },
   },
 ]
 const group = { name: 'year', column: year, labels: null, by: { kind: 'value' } } as const
 
 /** Numbers that a group of the answer is made of. */
-function numbersIn({ aggregate }: Measure): number {
-  return 'of' in aggregate && 'dividend' in aggregate.of ? 2 : 1
+function numbersIn({ aggregate: { of } }: Measure): number {
+  return of && 'dividend' in of ? of.dividend.terms.length + of.divisor.terms.length : 1
 }
 
 await t.test('a quotient counts two cells', (t) => {

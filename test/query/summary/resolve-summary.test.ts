@@ -1,9 +1,11 @@
 import t from 'tap'
 import type { Test } from 'tap'
+import type { Term } from '../../../src/columns/formula.js'
 import type { Access } from '../../../src/access/access.js'
 import { parseSummaryUrl } from '../../../src/query/summary/parse-summary.js'
 import { resolveSummary } from '../../../src/query/summary/resolve-summary.js'
 import type { ResolvedSummary } from '../../../src/query/summary/resolve-summary.js'
+import { column } from '../fixtures/access.js'
 import { summaryAccess, summaryColumns as columns } from '../fixtures/summary-access.js'
 
 function ask(query: string, access: Access = summaryAccess()): Promise<ResolvedSummary> {
@@ -57,11 +59,21 @@ await t.test('a summary has groups, measures, conditions, an order and a limit',
       },
     ],
     measures: [
-      { name: 'revenue', aggregate: { kind: 'sum', column: columns.revenue }, defined: null },
-      { name: 'count(2110)', aggregate: { kind: 'count', column: columns.revenue } },
+      {
+        name: 'revenue',
+        aggregate: { kind: 'sum', of: { column: columns.revenue, at: null } },
+        defined: null,
+      },
+      { name: 'count(2110)', aggregate: { kind: 'count', of: { column: columns.revenue } } },
       {
         name: 'net_margin',
-        aggregate: { kind: 'ratio', of: { dividend: columns.profit, divisor: columns.revenue } },
+        aggregate: {
+          kind: 'ratio',
+          of: {
+            dividend: { terms: [{ column: columns.profit }] },
+            divisor: { terms: [{ column: columns.revenue }] },
+          },
+        },
         defined: { unit: 'fraction', description: 'Net profit by revenue' },
       },
     ],
@@ -90,22 +102,30 @@ await t.test('a summary has groups, measures, conditions, an order and a limit',
 
 await t.test('every function is read, and its value has a type', async (t) => {
   const cases = [
-    ['count', { kind: 'count', column: null }, 'BIGINT'],
-    ['distinct(inn)', { kind: 'distinct', column: columns.inn }, 'BIGINT'],
-    ['sum(2110)', { kind: 'sum', column: columns.revenue }, { width: 38, scale: 0 }],
-    ['sum(price)', { kind: 'sum', column: columns.price }, { width: 38, scale: 2 }],
-    ['sum(share)', { kind: 'sum', column: columns.share }, 'DOUBLE'],
-    ['avg(2110)', { kind: 'avg', of: columns.revenue }, 'DOUBLE'],
-    ['min(day)', { kind: 'min', column: columns.day }, 'DATE'],
-    ['max(inn)', { kind: 'max', column: columns.inn }, 'VARCHAR'],
-    ['median(price)', { kind: 'percentile', percent: 50, of: columns.price }, 'DOUBLE'],
+    ['count', { kind: 'count', of: null }, 'BIGINT'],
+    ['distinct(inn)', { kind: 'distinct', of: { column: columns.inn } }, 'BIGINT'],
+    ['sum(2110)', { kind: 'sum', of: { column: columns.revenue } }, { width: 38, scale: 0 }],
+    ['sum(price)', { kind: 'sum', of: { column: columns.price } }, { width: 38, scale: 2 }],
+    ['sum(share)', { kind: 'sum', of: { column: columns.share } }, 'DOUBLE'],
+    ['avg(2110)', { kind: 'avg', of: { column: columns.revenue } }, 'DOUBLE'],
+    ['min(day)', { kind: 'min', of: { column: columns.day } }, 'DATE'],
+    ['max(inn)', { kind: 'max', of: { column: columns.inn } }, 'VARCHAR'],
+    ['median(price)', { kind: 'percentile', percent: 50, of: { column: columns.price } }, 'DOUBLE'],
     [
       'p99(2400/2110)',
-      { kind: 'percentile', percent: 99, of: { dividend: columns.profit } },
+      {
+        kind: 'percentile',
+        percent: 99,
+        of: { dividend: { terms: [{ column: columns.profit }] } },
+      },
       'DOUBLE',
     ],
-    ['ratio(2400/2110)', { kind: 'ratio', of: { divisor: columns.revenue } }, 'DOUBLE'],
-    ['count(tags)', { kind: 'count', column: columns.tags }, 'BIGINT'],
+    [
+      'ratio(2400/2110)',
+      { kind: 'ratio', of: { divisor: { terms: [{ column: columns.revenue }] } } },
+      'DOUBLE',
+    ],
+    ['count(tags)', { kind: 'count', of: { column: columns.tags } }, 'BIGINT'],
   ] as const
   for (const [measure, aggregate, type] of cases) {
     const found = await ask(`measures=${measure}`)
@@ -125,6 +145,136 @@ await t.test('every function is read, and its value has a type', async (t) => {
     t.match(found.summary.groups, [{ name: group, by }], group)
     t.match(found.columns[0]?.type, { name }, group)
   }
+})
+
+const dated = () => summaryAccess({}, {}, columns.day)
+const yearly = () => summaryAccess({}, {}, columns.year)
+
+/** The sides of a measure's quotient, or its one column, as texts. */
+async function formulaOf(measure: string): Promise<unknown> {
+  const { summary, cells } = await ask(`measures=${encodeURIComponent(measure)}`, yearly())
+  const text = ({ column, at, isSubtracted = false }: Partial<Term>) =>
+    `${isSubtracted ? '-' : ''}${column?.name}${at == null ? '' : `@${at}`}`
+  const [{ name, aggregate: { of = null } = {} } = {}] = summary.measures
+  const sides = of && 'dividend' in of ? [of.dividend, of.divisor] : []
+  const single = of && 'column' in of ? [text(of)] : []
+  return [
+    name,
+    cells,
+    ...single,
+    ...sides.map(({ factor, terms }) => [factor ?? '', ...terms.map(text)].join(' ')),
+  ]
+}
+
+await t.test('a measure looks at one value of the history, and adds columns up', async (t) => {
+  const cases = [
+    ['sum(2110@2024)', 1, '2110@2024'],
+    ['count(inn@2024)', 1, 'inn@2024'],
+    ['p90("2110" @ 2024)', 1, '2110@2024'],
+    ['growth(2110@2023/2110@2024)', 2, ' 2110@2023', ' 2110@2024'],
+    ['ratio(2400@2024/2110@2023)', 2, ' 2400@2024', ' 2110@2023'],
+    ['ratio(2400@2024/2110)', 2, ' 2400@2024', ' 2110'],
+    ['ratio(2400+2110-price/share)', 4, ' 2400 2110 -price', ' share'],
+    ['ratio("2400" + 2110/share)', 3, ' 2400 2110', ' share'],
+    ['ratio(2110.0*2400/price)', 2, '2110.0 2400', ' price'],
+    ['median(365*2400/0.5*2110)', 2, '365 2400', '0.5 2110'],
+    ['avg(2400@2024-2110@2024/share@2024)', 3, ' 2400@2024 -2110@2024', ' share@2024'],
+    ['p9(2400+2400+2400-2400/2110+year+price+share)', 8],
+  ] as const
+  for (const [measure, ...expected] of cases) {
+    const [name, ...found] = (await formulaOf(measure)) as unknown[]
+    t.equal(name, measure)
+    t.same(found.slice(0, expected.length), expected, measure)
+  }
+  const plus = await ask('measures=ratio(2400+2110/share)&order=ratio(2400+2110/share)', yearly())
+  t.match(plus.summary.measures, [{ name: 'ratio(2400+2110/share)' }], 'a + that a URL decodes')
+  const { key } = await ask('measures=m:sum(2110@2024)', yearly())
+  t.not((await ask('measures=m:sum(2110@2023)', yearly())).key, key)
+  t.not((await ask('measures=m:sum(2110)', yearly())).key, key)
+  const keys = ['2400%2B2110/2110', '2400-2110/2110', '2*2400/2110', '2400/2110%2B2110']
+  const found = await Promise.all(keys.map((each) => ask(`measures=m:ratio(${each})`)))
+  t.equal(new Set(found.map((each) => each.key)).size, keys.length)
+})
+
+await t.test('a column with a sign in its name is itself, also without quotes', async (t) => {
+  const odd = ['net-profit', 'net', 'profit', 'a+b', 'x@2024', '2*y'].map((name) =>
+    column(name, 'INTEGER'),
+  )
+  const access = { ...summaryAccess(), columns: odd }
+  for (const name of ['net-profit', 'a+b', 'x@2024', '2*y']) {
+    for (const written of [name, `"${name}"`]) {
+      const query = `measures=sum(${encodeURIComponent(written)})`
+      const { summary } = await ask(query, access)
+      t.match(summary.measures[0]?.aggregate, { of: { column: { name }, at: null } }, written)
+    }
+  }
+  const { summary } = await ask('measures=ratio("net-profit"-net/profit)', access)
+  const dividend = { terms: [{ column: { name: 'net-profit' } }, { column: { name: 'net' } }] }
+  t.match(summary.measures[0]?.aggregate, { of: { dividend } })
+  t.match((await refusal('measures=sum(net-profti)', access)).correction, {
+    meant: 'sum(net-profit)',
+  })
+})
+
+await t.test('a formula without a meaning is refused, and no part of it is lost', async (t) => {
+  const cases: Cases = [
+    ['growth(2110@2024/2110@2023)', 'measures: growth needs', 'growth(2110@2023/2110@2024)'],
+    ['growth(2110@2024/2110@2024)', 'measures: growth needs the earlier value first'],
+    ['growth(2110@2023/2400@2024)', 'measures: growth takes one column at two values'],
+    ['growth(2110/2110@2024)', 'measures: growth takes one column at two values'],
+    ['growth(2110)', 'measures: growth takes one column at two values'],
+    ['growth(2*2110@2023/2110@2024)', 'measures: growth takes one column at two values'],
+    ['sum(2400+2110)', 'measures: sum takes one column; columns are added up'],
+    ['sum(2*2110)', 'measures: sum takes one column; columns are added up'],
+    ['median(2400@2023/2110@2024)', 'measures: median(a/b) divides in each row'],
+    ['avg(2400@2023/2110)', 'measures: avg(a/b) divides in each row'],
+    ['ratio(2400@2023+2110@2024/2110)', 'measures: all columns of a side need the same @'],
+    ['ratio(2400+2110@2024/2110)', 'measures: all columns of a side need the same @'],
+    ['ratio(2400+2400+2400+2400+2400/2110)', 'measures: a side of a quotient has at most 4'],
+    ['ratio(okved+2400/2110)', 'measures: ratio needs a number; okved has'],
+    ['median(2400*365/2110)', 'measures: "2400*365" can\'t be read.'],
+    ['ratio(2110*2400/price)', 'measures: "2110*2400" can\'t be read.'],
+    ['median(-2400/2110)', 'measures: "-2400" can\'t be read.'],
+    ['sum(2110@x)', 'measures: "2110@x" can\'t be read.'],
+    ['sum(2110@2024-01)', 'measures: there is no column "01".'],
+    ['sum(2110@2024@2023)', 'measures: "2110@2024@2023" can\'t be read.'],
+    ['median(365*(2400)/2110)', 'measures: "median(365*(2400)/2110)" can\'t be read.'],
+    ['ratio(2101@2024+2400@2024/2110@2024)', '', 'ratio(2110@2024+2400@2024/2110@2024)'],
+    ['median(365*2101-price/2110)', '', 'median(365*2110-price/2110)'],
+    ['averge(365*2400/2110@2024)', '', 'avg(365*2400/2110@2024)'],
+    ['sum(2400)/sum(2110)*100', 'measures: "sum(2400)/sum(2110)*100" can\'t be read.'],
+    ['sum(2400@2024)/sum(2110@2024)', '', 'ratio(2400@2024/2110@2024)'],
+    ['avg(2400)/sum(2110)', 'measures: "avg(2400)/sum(2110)" can\'t be read.'],
+    ['sum(365*2400)/sum(2110)', 'measures: "sum(365*2400)/sum(2110)" can\'t be read.'],
+  ]
+  for (const [measure, detail, meant] of cases) {
+    const found = await refusal(`measures=${encodeURIComponent(measure)}`, yearly())
+    t.equal(found.code, 'bad_request', measure)
+    t.equal(found.detail.slice(0, detail.length), detail, measure)
+    if (meant === undefined) t.equal(found.correction, undefined, measure)
+    else t.match(found.correction, { meant }, measure)
+  }
+})
+
+await t.test('@ needs a history column that the caller may see', async (t) => {
+  const detail = /^measures: @ takes a value of the history column, which this dataset does not/
+  t.match((await refusal('measures=sum(2110@2024)')).detail, detail)
+  const hidden = summaryAccess({}, {}, columns.secret)
+  t.match((await refusal('measures=sum(2110@2024)', hidden)).detail, detail)
+  const { summary } = await ask('measures=sum(2110@2024)', dated())
+  t.match(summary.measures, [{ aggregate: { of: { at: 2024n } } }])
+})
+
+await t.test('a quotient has the units of its sides where they are certain', async (t) => {
+  const unitOf = async (measure: string) =>
+    (await ask(`measures=${encodeURIComponent(measure)}`, yearly())).columns[0]?.unit
+  t.equal(await unitOf('ratio(2400+2110/2110)'), null, 'equal units')
+  t.equal(await unitOf('ratio(2400+2110/share)'), 'thousand RUB / share')
+  t.equal(await unitOf('ratio(2400+share/year)'), null, 'mixed units')
+  t.equal(await unitOf('ratio(1000*2400/share)'), null, 'a multiple of the unit')
+  t.equal(await unitOf('ratio(2400/share+year)'), null, 'a divisor without a name')
+  t.equal(await unitOf('sum(2110@2024)'), 'thousand RUB')
+  t.equal(await unitOf('growth(2110@2023/2110@2024)'), null)
 })
 
 await t.test('what the access allows goes before what the caller asks', async (t) => {

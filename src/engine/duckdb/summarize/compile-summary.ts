@@ -45,8 +45,8 @@ export function compileGroups(
   const order = orderTerms(summary, sql.keys, measures).join(', ')
   return {
     parameters,
-    groups: sql.select(rows),
-    having: havingSql(summary, measures, parameters),
+    groups: sql.select(rows, parameters),
+    having: havingSql(summary, { ...sql, measures }, parameters),
     order: order && ` ORDER BY ${order}`,
     outOfRange: sql.outOfRange,
     cells: summaryCells(summary, sql, (names, served) => {

@@ -54,11 +54,13 @@ function listOf(value: string): string {
  */
 export function keepsTexts(aggregate: Aggregate): boolean {
   const isExtreme = aggregate.kind === 'min' || aggregate.kind === 'max'
-  return isExtreme && aggregate.column.rules.domain.kind === 'text'
+  return isExtreme && aggregate.of.column.rules.domain.kind === 'text'
 }
 
 /** SQL of the smallest or largest value. */
 export function extremeSql(kind: 'min' | 'max', column: Column, value: string): string {
   // DuckDB counts the memory of this form, and frees it when a query is stopped.
-  return keepsTexts({ kind, column }) ? `${kind}(${value}, 1)[1]` : `${kind}(${value})`
+  return keepsTexts({ kind, of: { column, at: null } })
+    ? `${kind}(${value}, 1)[1]`
+    : `${kind}(${value})`
 }

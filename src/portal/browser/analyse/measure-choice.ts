@@ -45,7 +45,9 @@ function columnsFor(columns: readonly DatasetColumn[], name: string): readonly D
 function measureRow({ columns, measures }: Choices, chosen: string): FormPart<string> {
   const known = functions.filter((name) => columnsFor(columns, name).length > 0)
   const parts = callParts(chosen)
-  const wanted = parts && known.includes(parts.name) ? call(parts.name) : chosen
+  const isOffered =
+    parts && known.includes(parts.name) && columns.some(({ name }) => name === parts.column)
+  const wanted = isOffered ? call(parts.name) : chosen
   const kind = element(
     'select',
     { 'aria-label': words.measure },
@@ -79,10 +81,10 @@ function measureRow({ columns, measures }: Choices, chosen: string): FormPart<st
   return { node: element('div', { class: 'measure' }, kind, column), read }
 }
 
-/** `sum` and `2110` of `sum(2110)`; null for every other form. */
+/** `sum` and `2110` of `sum(2110)`, which may also be a formula; null for every other form. */
 function callParts(text: string): { readonly name: string; readonly column: string } | null {
   const [read] = parseCalls(text, 'measures')
   const [[column, ...divisors] = [], ...others] = read?.operands ?? []
   const isPlain = read?.alias === null && divisors.length === 0 && others.length === 0
-  return isPlain && column !== undefined ? { name: read.name, column } : null
+  return isPlain && column ? { name: read.name, column: column.name } : null
 }

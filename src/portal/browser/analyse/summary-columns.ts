@@ -44,7 +44,7 @@ function keyOf({ alias, operands, name, text }: Call): string {
 }
 
 function operandColumns({ columns }: Facts, { name, operands }: Call): readonly DatasetColumn[] {
-  const names = operands === null ? [name] : (operands[0] ?? [])
+  const names = operands === null ? [name] : (operands[0] ?? []).map((each) => each.name)
   return names.flatMap((each) => columns.find((column) => column.name === each) ?? [])
 }
 
@@ -59,6 +59,8 @@ function isTime(facts: Facts, call: Call): boolean {
 const plain = { unit: '', description: '', operators: [], isKey: false, isQuantity: false } as const
 
 function groupColumn(facts: Facts, call: Call): PageColumn {
+  // A level of codes: `okved:section`.
+  if (call.alias !== null) return { ...plain, name: `${call.alias}:${call.name}`, type: 'string' }
   const [column] = operandColumns(facts, call)
   const type = call.operands === null ? (column?.type ?? 'string') : 'string'
   return { ...plain, name: keyOf(call), type, description: column?.description ?? '' }
@@ -69,7 +71,8 @@ function measureColumn(facts: Facts, call: Call): PageColumn {
   const defined = facts.measures.find(({ name }) => call.operands === null && name === call.name)
   if (defined) return { ...named, unit: defined.unit, description: defined.description }
   const [column, divisor] = operandColumns(facts, call)
-  if (call.operands === null || !column) return { ...named, description: words.countRows }
+  if (call.operands === null) return { ...named, description: words.countRows }
+  if (!column) return { ...named, description: call.text }
   const what = [column, divisor].flatMap((each) => each?.description || each?.name || [])
   const described = words.functions[call.name] ?? call.name
   const description = `${described}: ${what.join(' / ')}`
