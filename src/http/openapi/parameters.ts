@@ -142,8 +142,8 @@ function filterParameter(column: Column, value: string, isFilledIn: boolean): Js
   }
 }
 
-function filterDescription({ description, unit, rules, nullable }: Column): string {
+function filterDescription({ label, description, unit, rules, nullable }: Column): string {
   const type = `${rules.shown}${nullable ? ', may be empty' : ''}`
-  const words = [description, unit === null ? null : `unit: ${unit}`, type]
+  const words = [description ?? label, unit === null ? null : `unit: ${unit}`, type]
   return words.filter((word) => word !== null).join('; ')
 }
