@@ -34,6 +34,20 @@ export const sharedParameters: Readonly<Record<string, Json>> = {
       'separator of the language in `Accept-Language`.',
     schema: { type: 'boolean', default: false },
   },
+  header: {
+    name: 'header',
+    in: 'query',
+    description:
+      'The headings of CSV and XLSX. CSV has the names of columns, `2110`; XLSX has both, ' +
+      '`Revenue (2110)`.',
+    schema: { type: 'string', enum: ['label', 'code'] },
+  },
+  lang: {
+    name: 'lang',
+    in: 'query',
+    description: 'The language of labels in the headings of CSV and XLSX.',
+    schema: { type: 'string', enum: ['en', 'ru'], default: 'en' },
+  },
   facts: {
     name: 'facts',
     in: 'query',

@@ -15,21 +15,69 @@ export function resultColumn(part: GroupBy | Measure): Column {
   return 'by' in part ? groupColumn(part) : measureColumn(part)
 }
 
+/** The column of the names of a group's codes. */
+export function labelColumn(group: GroupBy): Column {
+  const { label, russian } = group.column
+  return {
+    ...plainColumn(labelName(group), scalar('VARCHAR')),
+    label: noted(label, 'name'),
+    russian: { ...russian, label: noted(russian.label, 'название') },
+  }
+}
+
 function groupColumn({ name, column, by }: GroupBy): Column {
   if (by.kind === 'value') return { ...column, name }
-  const { description } = column
-  return { ...plainColumn(name, scalar(by.kind === 'year' ? 'BIGINT' : 'VARCHAR')), description }
+  const { label, russian, description } = column
+  const plain = plainColumn(name, scalar(by.kind === 'year' ? 'BIGINT' : 'VARCHAR'))
+  return { ...plain, label, russian, description }
+}
+
+function noted(label: string | null, note: string): string | null {
+  return label === null ? null : `${label}, ${note}`
+}
+
+/** The names of functions in Russian headings; others are written as in a request. */
+const russianFunctions: Readonly<Record<string, string>> = {
+  count: 'заполнено',
+  distinct: 'разных значений',
+  sum: 'сумма',
+  avg: 'среднее',
+  min: 'минимум',
+  max: 'максимум',
+  ratio: 'отношение',
+}
+
+/** `Revenue, sum` for a function of a column, `Net profit / Revenue, ratio` for one of two. */
+function measureLabels(aggregate: Aggregate): readonly (string | null)[] {
+  const operand = 'of' in aggregate ? aggregate.of : aggregate.column
+  const columns = operand && 'type' in operand ? [operand] : Object.values(operand ?? {})
+  const name = aggregate.kind === 'percentile' ? `p${aggregate.percent}` : aggregate.kind
+  const join = (labels: readonly (string | null)[], note: string) =>
+    labels.length === 0 || labels.includes(null) ? null : `${labels.join(' / ')}, ${note}`
+  return [
+    join(
+      columns.map(({ label }) => label),
+      name,
+    ),
+    join(
+      columns.map(({ label, russian }) => russian.label ?? label),
+      russianFunctions[name] ?? name,
+    ),
+  ]
 }
 
 function measureColumn({ name, aggregate, defined }: Measure): Column {
   const facts = resultFacts(aggregate)
   const plain = plainColumn(name, facts.type)
+  const [label = null, russian = null] = defined ? [] : measureLabels(aggregate)
   const rules = facts.isInteger
     ? ({ ...plain.rules, shown: 'integer', example: '1000' } as const)
     : plain.rules
   return {
     ...plain,
     rules,
+    label,
+    russian: { ...plain.russian, label: russian },
     nullable: aggregate.kind !== 'count' && aggregate.kind !== 'distinct',
     unit: defined?.unit ?? facts.unit,
     description: defined?.description ?? null,
