@@ -6,7 +6,14 @@ import { readExactRows } from '../../src/portal/browser/question/exact-rows.js'
 import type { PageColumn } from '../../src/portal/browser/question/page-column.js'
 
 function column(name: string, changes: Partial<PageColumn> = {}): PageColumn {
-  const plain = { type: 'string', unit: '', description: '', operators: [] } as const
+  const plain = {
+    label: '',
+    section: '',
+    type: 'string',
+    unit: '',
+    description: '',
+    operators: [],
+  } as const
   return { name, ...plain, isKey: false, isQuantity: false, ...changes }
 }
 

@@ -1,6 +1,7 @@
 import { element } from '../element.js'
 import { words } from '../page-words.js'
 import type { Row } from '../question/exact-rows.js'
+import { columnTitle } from '../question/page-column.js'
 import type { PageColumn } from '../question/page-column.js'
 import { barList } from './bar-list.js'
 import { lineChart } from './line-chart.js'
@@ -44,7 +45,7 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
     const drawing =
       picture.kind === 'bars'
         ? [barList(picture.points, factor)]
-        : lineChart(picture, { title, label: column.name, width, factor })
+        : lineChart(picture, { title, label: columnTitle(column), width, factor })
     const omitted = picture.omitted > 0 ? words.notDrawn(picture.omitted) : null
     place.replaceChildren(
       element(
@@ -61,7 +62,7 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
   const choice = element(
     'select',
     {},
-    ...drawings.map(({ column: { name } }) => element('option', {}, name)),
+    ...drawings.map(({ column }) => element('option', {}, columnTitle(column))),
   )
   choice.addEventListener('input', () => {
     draw(drawings[choice.selectedIndex] ?? first)
@@ -78,8 +79,10 @@ function isWhole(picture: Picture): boolean {
   return picture.points.every(({ y }, index, all) => index === 0 || y <= (all[index - 1]?.y ?? y))
 }
 
-function titleOf({ name, description, unit }: PageColumn, time: string): string {
-  const what = [name, description].filter((text) => text !== '').join(' · ')
+function titleOf(column: PageColumn, time: string): string {
+  const { label, description, unit } = column
+  const isSaid = label !== '' || description === ''
+  const what = isSaid ? columnTitle(column) : `${column.name} · ${description}`
   const title = time === '' ? what : words.chartTitle(what, time)
   return unit === '' ? title : `${title}, ${unit}`
 }
