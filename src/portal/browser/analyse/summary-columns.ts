@@ -81,16 +81,17 @@ function measureColumn(facts: Facts, call: Call): PageColumn {
   const defined = facts.measures.find(({ name }) => call.operands === null && name === call.name)
   if (defined) return { ...named, unit: defined.unit, description: defined.description }
   const [column, divisor] = operandColumns(facts, call)
-  if (call.operands === null || !column) return { ...named, description: words.countRows }
+  const addsUp = call.name === 'sum' || call.name === 'count'
+  if (call.operands === null || !column) return { ...named, addsUp, description: words.countRows }
   const what = [column, divisor].flatMap((each) => each?.description || each?.name || [])
   const described = words.functions[call.name] ?? call.name
   const description = `${described}: ${what.join(' / ')}`
   const labels = [column, divisor].flatMap((each) => each?.label || [])
   const isLabelled = labels.length > 0 && labels.length === (divisor ? 2 : 1)
   const label = isLabelled ? `${labels.join(' / ')}, ${described}` : ''
-  if (counting.includes(call.name)) return { ...named, label, description }
+  if (counting.includes(call.name)) return { ...named, addsUp, label, description }
   const unit = divisor ? quotientUnit(column, divisor) : column.unit
-  if (numberTypes.includes(column.type)) return { ...named, label, description, unit }
+  if (numberTypes.includes(column.type)) return { ...named, addsUp, label, description, unit }
   return { ...named, label, description, type: column.type, isQuantity: false }
 }
 

@@ -8,7 +8,7 @@ import { lineChart } from './line-chart.js'
 import { entityNames } from './names.js'
 import { drawable, pictureOf, pointsOf } from './points.js'
 import type { ChartRows, Picture } from './points.js'
-import { unitScale } from './unit-scale.js'
+import { shortValues } from './short-values.js'
 
 interface ChartRequest extends ChartRows {
   /** What a row is of; left out: its entity. */
@@ -28,7 +28,9 @@ const widthMin = 320
 export function charts(request: ChartRequest): readonly HTMLElement[] {
   const nameOf = request.nameOf ?? entityNames(request)
   const drawings = drawable(request).flatMap((column) => {
-    const picture = pictureOf(pointsOf(request, column, nameOf))
+    const mayAdd = column.addsUp === true && !request.isPartial
+    const other = mayAdd ? words.otherGroups : null
+    const picture = pictureOf(pointsOf(request, column, nameOf), other)
     return picture ? [{ column, picture }] : []
   })
   const [first] = drawings
@@ -40,13 +42,18 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
       place.replaceChildren(element('p', { class: 'muted' }, words.chartNeedsAll))
       return
     }
-    const { factor, unit } = unitScale(column.unit)
-    const title = titleOf({ ...column, unit }, picture.kind === 'lines' ? request.time : '')
+    const short = shortValues(document.documentElement.lang, column.unit)
+    const title = titleOf(
+      { ...column, unit: short.unit },
+      picture.kind === 'lines' ? request.time : '',
+    )
     const drawing =
       picture.kind === 'bars'
-        ? [barList(picture.points, factor)]
-        : lineChart(picture, { title, label: columnTitle(column), width, factor })
-    const omitted = picture.omitted > 0 ? words.notDrawn(picture.omitted) : null
+        ? [barList(picture.points, short)]
+        : lineChart(picture, { title, label: columnTitle(column), width, short })
+    const { omitted: count, hasOther } = picture
+    const omittedText = hasOther ? words.otherAdded(count) : words.notDrawn(count)
+    const omitted = count > 0 ? omittedText : null
     place.replaceChildren(
       element(
         'figure',

@@ -16,6 +16,8 @@ export interface PageColumn {
   readonly isKey: boolean
   /** A number that can be added up or drawn. */
   readonly isQuantity: boolean
+  /** Its values for several groups are one value for all of them when they are added up. */
+  readonly addsUp?: boolean
 }
 
 /** What groups of rows a column makes, and which values it has for a group of rows. */
