@@ -14,8 +14,13 @@ export interface RawHeadings {
 /** The parameters of headings. A filter on a column of such a name has an operator: `lang=eq.ru`. */
 export const headingNames: readonly string[] = ['header', 'lang']
 
-/** @throws bad_request for a value that is none of those that a parameter has */
-export function parseHeadings(parameters: ReadonlyMap<string, string>): RawHeadings {
+/**
+ * The choice of headings, if there is one.
+ * @throws bad_request for a value that is none of those that a parameter has
+ */
+export function parseHeadings(parameters: ReadonlyMap<string, string>): {
+  readonly headings?: RawHeadings
+} {
   const header = parameters.get('header') ?? null
   if (header !== null && header !== 'label' && header !== 'code') {
     throw badRequest(`header must be label or code, got ${quoted(header)}.`)
@@ -24,7 +29,7 @@ export function parseHeadings(parameters: ReadonlyMap<string, string>): RawHeadi
   if (language !== null && language !== 'en' && language !== 'ru') {
     throw badRequest(`lang must be en or ru, got ${quoted(language)}.`)
   }
-  return { header, language }
+  return header === null && language === null ? {} : { headings: { header, language } }
 }
 
 /**

@@ -30,7 +30,7 @@ export function parseTopUrl(query: string): RawTop {
     select: select?.length === 0 ? null : parseSelect(select),
     limit: parseLimit(given('limit')),
     format: parseFormat(given('format'), given('excel')),
-    headings: parseHeadings(parameters),
+    ...parseHeadings(parameters),
   }
 }
 

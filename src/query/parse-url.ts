@@ -24,7 +24,7 @@ export function parseUrl(query: string): RawQuestion {
     limit: parseLimit(parameters.get('limit')),
     cursor: parameters.get('cursor') ?? null,
     format: parseFormat(parameters.get('format'), parameters.get('excel')),
-    headings: parseHeadings(parameters),
+    ...parseHeadings(parameters),
   }
 }
 

@@ -146,6 +146,7 @@ await t.test('machines read labels in English', async (t) => {
   t.notMatch(JSON.stringify(columns), /Выручка/)
   const openapi = await world.get('/openapi.json')
   t.match(openapi.text, /"2110":\{[^{}]*"title":"Revenue"/)
+  t.equal(openapi.text.split('"name":"lang"').length, 2, 'the parameter alone, not the column')
 })
 
 await t.test('an agent finds columns by what people read, in English and Russian', async (t) => {

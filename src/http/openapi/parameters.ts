@@ -1,4 +1,5 @@
 import type { Column } from '../../columns/column.js'
+import { headingNames } from '../../query/headings.js'
 import { exportFormats } from '../../query/page-format.js'
 import { filtersMax } from '../../query/raw-question.js'
 import { listElement } from '../../query/write-url.js'
@@ -110,7 +111,9 @@ export function filterRefs(
   { name, columns }: ReferenceDataset,
   taken: readonly string[] = [],
 ): readonly Json[] {
-  const free = columns.filter((column) => !taken.includes(column.name))
+  // Names of parameters are unique in the document; such a column is still filtered.
+  const all = [...headingNames, ...taken]
+  const free = columns.filter((column) => !all.includes(column.name))
   return parameterRefs(...free.map((column) => filterName(name, column)))
 }
 

@@ -42,7 +42,7 @@ export function parseSummaryUrl(query: string): RawSummary {
     limit: parseLimit(given('limit')),
     labels: parseLabels(given('labels')),
     format: parseFormat(given('format'), given('excel')),
-    headings: parseHeadings(parameters),
+    ...parseHeadings(parameters),
   }
 }
 

@@ -2,7 +2,7 @@ import { element } from '../element.js'
 import { bySection, columnHint } from './page-column.js'
 import type { PageColumn } from './page-column.js'
 
-/** The options of a list of columns, a group for each section; `optionsOf` makes those of a column. */
+/** The options of a list of columns, by section; `optionsOf` makes those of one column. */
 export function columnOptions<Column extends PageColumn>(
   columns: readonly Column[],
   optionsOf = (column: Column): readonly HTMLOptionElement[] => [
