@@ -54,7 +54,8 @@ function byteWriter(locale: string): (bytes: number) => string {
 
 /**
  * Returns a formatter that adds thousands separators to numbers of five digits or more; four digits
- * are often a year. A minus is U+2212. It never parses the text as a number, so every digit is kept.
+ * are often a year. A minus is U+2212. It never parses the text as a number, so every digit is
+ * kept.
  */
 function digitWriter(locale: string): (digits: string) => string {
   const parts = new Intl.NumberFormat(locale, { useGrouping: 'always' }).formatToParts(1000.5)

@@ -11,7 +11,7 @@ export interface RawHeadings {
   readonly language: Language | null
 }
 
-/** The parameters of headings. A filter on a column of such a name has an operator: `lang=eq.ru`. */
+/** Parameters. A filter on a column of such a name has an operator: `lang=eq.ru`. */
 export const headingNames: readonly string[] = ['header', 'lang']
 
 /**
