@@ -79,7 +79,7 @@ await t.test('years are lines, and the chart shows another measure when one asks
   await page.locator('.chart polyline').first().waitFor()
   t.equal(await page.locator('.chart polyline').count(), 5, 'one for each company')
   t.match(await page.locator('figcaption').textContent(), /, RUB$/, 'thousands are multiplied')
-  t.match(await page.locator('.chart .legend').textContent(), /\d(?:B|T) \(2025\)/)
+  t.match(await page.locator('.chart .legend').textContent(), /\d[BT]\s₽ \(2025\)/)
   const before = await requestOf(page)
   await page.getByLabel('Shown in the chart').selectOption('count')
   t.match(await page.locator('figcaption').textContent(), /^count/)

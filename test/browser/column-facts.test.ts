@@ -48,7 +48,9 @@ await t.test('in Russian, columns that hold something come first', async (t) => 
   await page.locator('table.data tbody tr').first().waitFor()
   const heads = await page.locator('table.data th').allTextContents()
   t.same(heads, [
-    ...['sign_date', 'price_rubруб.', 'supplier_name', 'subject', 'customer_name', 'okpd2'],
+    ...['Дата заключения · sign_date', 'Цена контракта в рублях · price_rubруб.'],
+    ...['Поставщик · supplier_name', 'Предмет контракта · subject', 'Заказчик · customer_name'],
+    'Код товара или услуги (ОКПД 2) · okpd2',
   ])
   t.equal(await page.locator('table.data td.empty').count(), 0)
   await page.getByText('Значения посчитаны по строкам, которые видит токен: 63.').waitFor()
