@@ -6,6 +6,9 @@ import { openDuckDb } from './harness/duckdb.js'
 import { operand, text } from './harness/options.js'
 import { runScript } from './harness/script.js'
 
+/** The data of this repository. Labels and sections are written by hand in its dictionaries. */
+const shipped = join(import.meta.dirname, '..', 'data')
+
 const command = {
   name: 'make-sample-data',
   usage: 'npm run data -- SOURCE_FOLDER',
@@ -19,7 +22,7 @@ and the same DuckDB release give the same bytes, every time.`,
     procurement_44fz_2018.parquet        procurement_columns.csv
     dictionaries/okfs.csv                dictionaries/okved2_full.csv   dictionaries/okpd2_full.csv`,
     ),
-    out: text('where to write', join(import.meta.dirname, '..', 'data')),
+    out: text('where to write', shipped),
   },
   footer: 'Example: npm run data -- ../sample',
 }
@@ -277,15 +280,25 @@ async function writeDictionary(
   { name }: SampleDataset,
   columns: readonly SourceColumn[],
 ): Promise<void> {
+  const path = join(shipped, `${name}.columns.csv`)
+  const texts = await readText(
+    connection,
+    `SELECT "column", label_en, label_ru, section, section_ru
+     FROM read_csv(${literal(path)}, all_varchar = true)`,
+  )
+  const labelled = new Map(texts.map(([column = '', ...labels]) => [column, labels]))
   const [counts = []] = await readText(connection, `SELECT count(COLUMNS(*))::VARCHAR FROM ${name}`)
   const lines = columns.map((column, index) => {
     const unit = column.unit || (plainUnits[column.name] ?? '')
     const [english, russian] = describe(column, counts[index] === '0')
     const { name, nullable, source } = column
-    return [name, nullable, unit, english, russianUnits[unit] ?? '', russian, source]
+    const labels = labelled.get(name) ?? []
+    if (labels.length !== 4) throw new Error(`${name} has no labels in ${path}`)
+    return [name, ...labels, nullable, unit, english, russianUnits[unit] ?? '', russian, source]
   })
-  const header = 'column nullable unit description unit_ru description_ru source'.split(' ')
-  const text = [header, ...lines]
+  const header =
+    'column label_en label_ru section section_ru nullable unit description unit_ru description_ru source'
+  const text = [header.split(' '), ...lines]
     .map((fields) => `${fields.map((field = '') => csvField(field)).join()}\n`)
     .join('')
   await writeText(join(outFolder, `${name}.columns.csv`), text)

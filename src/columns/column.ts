@@ -4,10 +4,28 @@ import type { CodeLabels, CodeLevel } from './codes.js'
 import type { DataType } from './data-type.js'
 import type { Operator } from './operators.js'
 
-/** What people read about a column. */
-interface ColumnAbout {
+/** The most characters of a label. */
+export const labelLettersMax = 60
+
+/** What people read about a column; null where the registry has no such text. */
+export interface ColumnAbout {
+  /** What a heading says: `Revenue`. */
+  readonly label: string | null
+  /** The group of columns that it belongs to: `Income statement`. */
+  readonly section: string | null
+  /** What one is: `thousand RUB`. */
   readonly unit: string | null
   readonly description: string | null
+}
+
+/** The texts about a column, each made from its key. */
+export function columnAbout(text: (key: keyof ColumnAbout) => string | null): ColumnAbout {
+  return {
+    label: text('label'),
+    section: text('section'),
+    unit: text('unit'),
+    description: text('description'),
+  }
 }
 
 /** A column in one version: its name and type in the files, and what the registry adds. */
@@ -33,6 +51,8 @@ export interface Column extends ColumnAbout {
   readonly hidden: boolean
 }
 
+const nothing = columnAbout(() => null)
+
 /** A column of which only name and type are known. */
 export function plainColumn(name: string, type: DataType): Column {
   return {
@@ -41,9 +61,8 @@ export function plainColumn(name: string, type: DataType): Column {
     type,
     rules: columnRules(type),
     nullable: true,
-    unit: null,
-    description: null,
-    russian: { unit: null, description: null },
+    ...nothing,
+    russian: nothing,
     asText: false,
     levels: [],
     labels: null,

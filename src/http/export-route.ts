@@ -8,7 +8,7 @@ import type { Service, RequestContext } from '../service.js'
 import type { ExportPart } from '../service/export.js'
 import type { Page } from '../service/page.js'
 import { pacedBody } from './paced-body.js'
-import { acceptedFormat, attachment, csvHeader, linesOf } from './page-formats.js'
+import { acceptedFormat, attachment, csvHeader, headingsIn, linesOf } from './page-formats.js'
 import { refuseRanges } from './ranges.js'
 import { contextOf } from './request-context.js'
 import { versionHeaders } from './version-headers.js'
@@ -41,7 +41,7 @@ export async function answerExport(
   }
   const { first, parts } = await service.exportPages(caller, { dataset, question })
   withHead(reply, dataset, first)
-  const write = first.format === 'csv' ? csvWriter(reply, first.columns) : ndjsonOf
+  const write = first.format === 'csv' ? csvWriter(reply, headingsIn(first)) : ndjsonOf
   // The socket's own timer sees no progress within a page. Without a listener, Node would close it.
   reply.raw.removeAllListeners('timeout').on('timeout', () => undefined)
   const onSilence = () => {
@@ -139,10 +139,10 @@ function controlLine(content: object): Buffer {
 }
 
 /** Writes a header line, then rows. The trailer `X-Rows` confirms the last row. */
-function csvWriter(reply: FastifyReply, columns: Page['columns']): (part: Part) => Buffer {
+function csvWriter(reply: FastifyReply, headings: readonly string[]): (part: Part) => Buffer {
   let rows = 0
   reply.trailer('X-Rows', async () => String(rows))
-  let head = [csvHeader(columns)]
+  let head = [csvHeader(headings)]
   return (part) => {
     switch (part.kind) {
       case 'page': {

@@ -1,4 +1,3 @@
-import type { Column } from '../columns/column.js'
 import { ServiceError } from '../errors.js'
 import { isSheetFormat, mediaTypes } from '../query/page-format.js'
 import type { PageFormat } from '../query/page-format.js'
@@ -56,10 +55,12 @@ export async function bodyOf(
   sheets: SheetWriter,
 ): Promise<Buffer> {
   const { format, rows, columns } = answer
+  const headings = headingsIn(answer)
   if (isSheetFormat(format)) {
+    const named = columns.map((column, at) => sheetColumn(column, headings[at]))
     // A copy of its own: the lines move to the thread that writes the file.
     const lines = new Uint8Array(linesOf(rows, '\n'))
-    return sheets.write({ format, name: dataset, columns: columns.map(sheetColumn), lines })
+    return sheets.write({ format, name: dataset, columns: named, lines })
   }
   switch (format) {
     case 'json':
@@ -67,7 +68,7 @@ export async function bodyOf(
     case 'ndjson':
       return linesOf(rows, '\n')
     case 'csv':
-      return linesOf([csvHeader(columns), ...rows], '\r\n')
+      return linesOf([csvHeader(headings), ...rows], '\r\n')
     case 'parquet':
       return Buffer.concat(rows)
   }
@@ -80,8 +81,16 @@ function factsOf(answer: Page | GroupsAnswer): object {
 }
 
 /** The first line of CSV, without its line end. */
-export function csvHeader(columns: readonly Pick<Column, 'name'>[]): Buffer {
-  return Buffer.from(columns.map(({ name }) => csvCell(name)).join())
+export function csvHeader(headings: readonly string[]): Buffer {
+  return Buffer.from(headings.map(csvCell).join())
+}
+
+/** What the first line of a file says of the columns. */
+export function headingsIn({
+  columns,
+  headings,
+}: Pick<Page, 'columns' | 'headings'>): readonly string[] {
+  return headings ?? columns.map(({ name }) => name)
 }
 
 /** Rows as lines, each with its line end. */

@@ -22,7 +22,7 @@ const droppable = ['sample_rows', 'values', 'min', 'max', 'null_share', 'descrip
 /** The columns that the caller asks for; with none of both, the usual description. */
 export interface DescribedColumns {
   readonly columns?: readonly string[] | undefined
-  /** Words in the name or the description of a column. */
+  /** Words in what people read of a column, in English or in Russian. */
   readonly search?: string | undefined
 }
 
@@ -34,16 +34,18 @@ export interface DescribedColumns {
  */
 export function describeAnswer(guide: DatasetGuide, asked: DescribedColumns = {}) {
   const { limit, columns, operators, sample_rows: rows, examples, aggregates, ...rest } = guide
-  const { caution, main_columns: _, ...head } = rest
+  const { caution, main_columns: _, texts: __, ...head } = rest
   const names = asked.columns ?? []
   const search = asked.search ?? ''
   const isWhole = names.length === 0 && search === ''
-  const shown = isWhole ? usualColumns(guide) : chosenColumns(columns, names, search)
+  const shown = isWhole ? usualColumns(guide) : chosenColumns(guide, names, search)
   const left = columns.length - shown.length
   const hints = [
     ...(caution === null ? [] : [caution]),
     ...(isWhole && left > 0 ? [`${left} more columns: ask with columns or search.`] : []),
-    ...(shown.length === 0 ? [`No column has ${quoted(search)} in its name or description.`] : []),
+    ...(shown.length === 0
+      ? [`No column has ${quoted(search)} in its name, label, section or description.`]
+      : []),
   ]
   const answer = {
     ...head,
@@ -56,7 +58,7 @@ export function describeAnswer(guide: DatasetGuide, asked: DescribedColumns = {}
       })),
     }),
     ...(isWhole && aggregates && { aggregates: aggregateAnswer(guide.name, aggregates) }),
-    columns: shown.map(columnAnswer),
+    columns: shown.map(isWhole ? briefColumn : columnAnswer),
     ...(isWhole && { operators }),
     sample_rows: filledValues(columns, shown, rows),
   }
@@ -73,7 +75,7 @@ function usualColumns({ columns, main_columns: main }: DatasetGuide): readonly C
 }
 
 function chosenColumns(
-  columns: readonly ColumnGuide[],
+  { columns, texts }: Pick<DatasetGuide, 'columns' | 'texts'>,
   names: readonly string[],
   search: string,
 ): readonly ColumnGuide[] {
@@ -84,9 +86,8 @@ function chosenColumns(
   }
   const words = search === '' ? [] : searchWords(search, 'search')
   return columns.filter(
-    ({ name, description }) =>
-      (names.length === 0 || names.includes(name)) &&
-      hasWords(`${name} ${description ?? ''}`, words),
+    ({ name }, at) =>
+      (names.length === 0 || names.includes(name)) && hasWords(texts[at] ?? '', words),
   )
 }
 
@@ -111,6 +112,12 @@ function columnAnswer({ operators: _, common: __, histogram: ___, ...column }: C
   return withoutNulls(column)
 }
 
+/** Its label says what it is; what its few values mean, only the description does. */
+function briefColumn({ section: _, description, ...column }: ColumnGuide) {
+  const isSaid = column.label !== null && column.values === undefined
+  return columnAnswer({ ...column, section: null, description: isSaid ? null : description })
+}
+
 /** How to ask for aggregates, with an example as arguments of the tool. */
 function aggregateAnswer(resource: string, { example, measures, ...guide }: AggregateGuide) {
   return {
@@ -120,17 +127,9 @@ function aggregateAnswer(resource: string, { example, measures, ...guide }: Aggr
   }
 }
 
-/** Leaves out a missing unit or description. */
-function withoutNulls<T extends Pick<ColumnGuide, 'unit' | 'description'>>({
-  unit,
-  description,
-  ...column
-}: T) {
-  return {
-    ...column,
-    ...(unit !== null && { unit }),
-    ...(description !== null && { description }),
-  }
+/** Leaves out texts that are missing. */
+function withoutNulls<T extends object>(part: T) {
+  return Object.fromEntries(Object.entries(part).filter(([, value]) => value !== null))
 }
 
 interface ShortenedGuide {

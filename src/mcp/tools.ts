@@ -32,7 +32,9 @@ export const DescribeArguments = Type.Object(
     ),
     search: Type.Optional(
       Type.String({
-        description: 'words, to describe only the columns with all of them in name or description',
+        description:
+          'words, in English or Russian, to describe only the columns with all of them in name, ' +
+          'label, section or description',
       }),
     ),
   },
@@ -109,6 +111,8 @@ const DescribeAnswer = Type.Object({
   columns: Type.Array(
     Type.Object({
       ...columnHead,
+      label: Type.Optional(text),
+      section: Type.Optional(text),
       unit: Type.Optional(text),
       description: Type.Optional(text),
       values: Type.Optional(list),
@@ -200,13 +204,13 @@ export const tools = [
     name: 'describe_resource',
     title: 'Describe a dataset',
     description:
-      'Everything needed to query one dataset: each column with type, unit, description, its ' +
+      'Everything needed to query one dataset: each column with type, unit, label, its ' +
       'values if they are few, smallest and largest value, share of nulls; the operators of each ' +
       'type; fast_filters, the columns that are quick to filter on; three rows of the newest ' +
       'year and example calls that work; the functions, measures and levels of codes for ' +
       'aggregate. Call it before the first query of a dataset. Of a dataset with many columns it ' +
       'shows the main ones, and hint counts the others: call it again with search ("profit") or ' +
-      'columns (["2110"]). Free of charge.',
+      'columns (["2110"]), which also add section and description. Free of charge.',
     inputSchema: plain(DescribeArguments),
     outputSchema: plain(DescribeAnswer),
     annotations: { title: 'Describe a dataset', ...annotations },

@@ -100,16 +100,18 @@ function columnsSection({ words }: PageContext, { columns, aggregates }: ShownDa
 
 /** The attributes are for the script. */
 function columnRow(column: ShownColumn): Html {
-  const { name, type, unit, description, levels = {} } = column
+  const { name, label, section, type, unit, description, levels = {} } = column
   const flags = { key: column.isKey, quantity: column.isQuantity }
   const set = Object.entries(flags).flatMap(([flag, isSet]) => (isSet ? flag : []))
   return html`<tr
     data-name="${name}"
+    data-label="${label ?? ''}"
+    data-section="${section ?? ''}"
     data-type="${type}"
     data-flags="${set.join(' ')}"
     data-levels="${JSON.stringify(levels)}"
   >
-    <th scope="row"><code>${name}</code></th>
+    <th scope="row">${label === null ? null : html`${label} `}<code>${name}</code></th>
     <td>${type}</td>
     <td>${unit}</td>
     <td>${description}</td>

@@ -162,6 +162,8 @@ export const englishWords = {
   chartNeedsAll:
     'No chart: it would show a part of the rows as the whole. Add filters, or raise the limit.',
   notDrawn: (count: number) => `${number(count)} more are in the table only.`,
+  otherGroups: 'Other',
+  otherAdded: (count: number) => `“Other” is the sum of ${number(count)} more.`,
 
   measures: 'Measures',
   measure: 'Measure',

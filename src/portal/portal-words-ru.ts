@@ -167,6 +167,8 @@ export const russianWords: PortalWords = {
   chartNeedsAll:
     'График не построен: он выдал бы часть строк за все. Добавьте фильтры или увеличьте лимит.',
   notDrawn: (count) => `Ещё ${number(count)} — только в таблице.`,
+  otherGroups: 'Прочие',
+  otherAdded: (count) => `«Прочие» — сумма остальных, всего ${number(count)}.`,
 
   measures: 'Показатели',
   measure: 'Показатель',

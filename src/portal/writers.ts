@@ -54,7 +54,8 @@ function byteWriter(locale: string): (bytes: number) => string {
 
 /**
  * Returns a formatter that adds thousands separators to numbers of five digits or more; four digits
- * are often a year. It never parses the text as a number, so every digit is kept.
+ * are often a year. A minus is U+2212. It never parses the text as a number, so every digit is
+ * kept.
  */
 function digitWriter(locale: string): (digits: string) => string {
   const parts = new Intl.NumberFormat(locale, { useGrouping: 'always' }).formatToParts(1000.5)
@@ -66,6 +67,7 @@ function digitWriter(locale: string): (digits: string) => string {
     if (whole === '') return digits
     const isLong = whole.replace('-', '').length > 4
     const grouped = isLong ? whole.replace(/\B(?=(?:\d{3})+$)/g, group) : whole
-    return fraction === undefined ? grouped : `${grouped}${decimal}${fraction}`
+    const signed = grouped.replace('-', '\u2212')
+    return fraction === undefined ? signed : `${signed}${decimal}${fraction}`
   }
 }

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { badRequest } from '../errors.js'
 import { questionFields, rawFilter } from './parse-json.js'
+import { headingNames, parseHeadings } from './headings.js'
 import { parseFormat, parseLimit, parseSelect, readParameters } from './parse-url.js'
 import type { RawQuestion } from './raw-question.js'
 import { parseDirectedCalls } from '../columns/call-text.js'
@@ -11,7 +12,7 @@ export interface RawTop extends Omit<RawQuestion, 'cursor'> {
   readonly by: DirectedCall
 }
 
-const parameterNames = ['by', 'limit', 'format', 'excel']
+const parameterNames = ['by', 'limit', 'format', 'excel', ...headingNames]
 
 /**
  * Parses the top of a raw query string, `by=-2400&year=eq.2024&select=inn,2400&limit=20`. An empty
@@ -29,6 +30,7 @@ export function parseTopUrl(query: string): RawTop {
     select: select?.length === 0 ? null : parseSelect(select),
     limit: parseLimit(given('limit')),
     format: parseFormat(given('format'), given('excel')),
+    ...parseHeadings(parameters),
   }
 }
 

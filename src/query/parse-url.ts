@@ -1,13 +1,14 @@
 import { isOperator, operators } from '../columns/operators.js'
 import { ServiceError, badRequest } from '../errors.js'
 import { quoted } from '../text.js'
+import { headingNames, parseHeadings } from './headings.js'
 import { isPageFormat, pageFormats } from './page-format.js'
 import type { PageFormat } from './page-format.js'
 import { parseList } from './parse-list.js'
 import type { RawFilter, RawQuestion } from './raw-question.js'
 import { writtenName } from './write-url.js'
 
-const parameterNames = ['limit', 'cursor', 'format', 'excel']
+const parameterNames = ['limit', 'cursor', 'format', 'excel', ...headingNames]
 
 /**
  * Parses the question of a raw query string, `inn=eq.7708004767&select=year,2110&limit=10`. A `+`
@@ -23,6 +24,7 @@ export function parseUrl(query: string): RawQuestion {
     limit: parseLimit(parameters.get('limit')),
     cursor: parameters.get('cursor') ?? null,
     format: parseFormat(parameters.get('format'), parameters.get('excel')),
+    ...parseHeadings(parameters),
   }
 }
 
@@ -65,11 +67,17 @@ export function readParameters(
       const list = lists.get(name) ?? []
       list.push(value ?? '')
       lists.set(name, list)
-    } else if (!names.includes(name)) filters.push(parseFilter(name, value))
-    else if (parameters.has(name)) throw badRequest(`"${name}" is given twice. Send it once.`)
+    } else if (!names.includes(name) || isHeadingFilter(name, value)) {
+      filters.push(parseFilter(name, value))
+    } else if (parameters.has(name)) throw badRequest(`"${name}" is given twice. Send it once.`)
     else parameters.set(name, value ?? '')
   }
   return { filters, parameters, lists }
+}
+
+function isHeadingFilter(name: string, value: string | undefined): boolean {
+  const [operator = ''] = value?.split('.', 1) ?? []
+  return headingNames.includes(name) && isOperator(operator)
 }
 
 function decode(text: string): string {

@@ -1,3 +1,4 @@
+import type { RawHeadings } from './headings.js'
 import type { PageFormat } from './page-format.js'
 
 /** A value from the request: a string from a URL; from JSON also a number or a boolean. */
@@ -23,6 +24,7 @@ export interface RawQuestion {
   readonly cursor: string | null
   /** Null if the question names no format: `Accept` then decides. */
   readonly format: PageFormat | null
+  readonly headings?: RawHeadings
 }
 
 export const filtersMax = 50

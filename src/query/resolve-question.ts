@@ -7,6 +7,7 @@ import { columnOperators } from '../columns/column.js'
 import { checkFormat, checkLimit, findColumn, selectColumns } from './check-parts.js'
 import { badCursor, cursorVersion, readCursor, writeCursor } from './cursor.js'
 import type { CursorScope } from './cursor.js'
+import { headingsOf } from './headings.js'
 import { rowFormatOf } from './page-format.js'
 import type { PageFormat } from './page-format.js'
 import type { Position, Question } from './question.js'
@@ -21,6 +22,8 @@ export interface ResolvedQuestion {
   readonly access: Access
   readonly question: Question
   readonly format: PageFormat
+  /** Of the columns, in formats whose headings can be chosen; else null. */
+  readonly headings: readonly string[] | null
   /** The caller's filters, without those that the access adds. */
   readonly filters: readonly Filter[]
   readonly cursorAfter: (position: Position) => string
@@ -83,10 +86,12 @@ function askedOf(
   if (isBeyond) throw badCursor()
   if (after === null && filters.length === 0) requireSomeFilter(access)
   const format = checkFormat(access, raw.format)
+  const headings = headingsOf(raw.headings, format, columns)
   return {
     access,
     filters,
     format,
+    headings,
     question: Object.freeze({
       version: access.version,
       predicates,
@@ -96,7 +101,10 @@ function askedOf(
       format: rowFormatOf(format),
     }),
     cursorAfter: (position) => writeCursor(cursorKey, scope, position),
-    key: JSON.stringify([filterKey, columns.map(({ name }) => name), limit, raw.cursor, format]),
+    key: JSON.stringify([
+      ...[filterKey, columns.map(({ name }) => name), limit, raw.cursor, format],
+      headings,
+    ]),
   }
 }
 

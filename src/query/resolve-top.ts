@@ -4,6 +4,7 @@ import { isOrdered } from '../columns/functions.js'
 import { badRequest } from '../errors.js'
 import { quoted } from '../text.js'
 import { checkFormat, checkLimit, findColumn, selectColumns, visibleColumn } from './check-parts.js'
+import { headingsOf } from './headings.js'
 import { rowFormatOf } from './page-format.js'
 import type { PageFormat } from './page-format.js'
 import { filtersKey, readFilters } from './read-filters.js'
@@ -17,6 +18,7 @@ export interface ResolvedTop {
   readonly access: Access
   readonly top: Top
   readonly format: PageFormat
+  readonly headings: readonly string[] | null
   /** The caller's filters, without those that the access adds. */
   readonly filters: readonly Filter[]
   /** Equal for requests with equal answers on the same version and access. */
@@ -53,6 +55,7 @@ export async function resolveTop(
   const { max } = access.dataset.limit
   const limit = checkLimit(raw.limit, { usual: Math.min(usualLimit, max), max })
   const format = checkFormat(access, raw.format)
+  const headings = headingsOf(raw.headings, format, columns)
   const predicates = [
     ...access.predicates,
     ...filters.flatMap((filter) => filter.predicates),
@@ -71,7 +74,11 @@ export async function resolveTop(
       format: rowFormatOf(format),
     }),
     format,
+    headings,
     filters,
-    key: JSON.stringify(['top', filtersKey(filters), by.name, isDescending, names, limit, format]),
+    key: JSON.stringify([
+      ...['top', filtersKey(filters), by.name, isDescending, names, limit, format],
+      headings,
+    ]),
   }
 }

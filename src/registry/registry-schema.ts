@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import type { Static } from 'typebox'
 import { prefixLengthMax } from '../columns/codes.js'
+import { labelLettersMax } from '../columns/column.js'
 import { parseDate } from '../columns/values.js'
 import { PromptsSchema } from './prompt-schema.js'
 import { objectOf } from './shape.js'
@@ -17,6 +18,13 @@ const strict = { additionalProperties: false }
 /** Texts for people: the API serves the English one, pages and letters both. */
 const localText = Type.Union([text, Type.Object({ en: text, ru: text }, strict)], {
   description: 'a text, or an object {en, ru}',
+})
+const labelText = Type.Refine(
+  Type.String({ minLength: 1, description: `a text of at most ${labelLettersMax} characters` }),
+  (value) => [...value].length <= labelLettersMax,
+)
+const label = Type.Union([labelText, Type.Object({ en: labelText, ru: labelText }, strict)], {
+  description: `a text of at most ${labelLettersMax} characters, or an object {en, ru}`,
 })
 /** Any text: the pattern for a plain string key does not match a line break. */
 const anyName = Type.String({ pattern: '^[^]*$' })
@@ -80,9 +88,11 @@ const LevelsSchema = Type.Record(
 )
 
 const columnShape =
-  'an object {name, description, unit, hidden, json, type, levels, labels, search}'
+  'an object {name, label, section, description, unit, hidden, json, type, levels, labels, search}'
 const ColumnSchema = objectOf(columnShape, {
   name: Type.Optional(text),
+  label: Type.Optional(label),
+  section: Type.Optional(localText),
   description: Type.Optional(localText),
   unit: Type.Optional(localText),
   hidden: Type.Optional(flag),

@@ -63,6 +63,8 @@ export const DatasetSchema = Type.Object({
   columns: Type.Array(
     Type.Object({
       ...columnHead,
+      label: nullable(text),
+      section: nullable(text),
       unit: nullable(text),
       description: nullable(text),
       operators: Type.Array(text),

@@ -1,7 +1,7 @@
 import type { Access } from '../access/access.js'
 import type { ShownType } from '../columns/column-types.js'
-import { columnOperators } from '../columns/column.js'
-import type { Column } from '../columns/column.js'
+import { columnAbout, columnOperators } from '../columns/column.js'
+import type { Column, ColumnAbout } from '../columns/column.js'
 import type { Operator } from '../columns/operators.js'
 import { firstColumns } from '../catalog/first-columns.js'
 import { encodeForUrl, encodeList } from '../query/write-url.js'
@@ -43,12 +43,10 @@ export interface DatasetDescription extends Omit<DatasetSummary, 'columns'> {
   readonly aggregates: AggregateFacts | null
 }
 
-export interface ColumnDescription extends CodeGuide {
+export interface ColumnDescription extends CodeGuide, ColumnAbout {
   readonly name: string
   readonly type: ShownType
   readonly nullable: boolean
-  readonly unit: string | null
-  readonly description: string | null
   readonly operators: Operator[]
 }
 
@@ -175,8 +173,7 @@ export function describeColumn(column: Column): ColumnDescription {
     name: column.name,
     type: column.rules.shown,
     nullable: column.nullable,
-    unit: column.unit,
-    description: column.description,
+    ...columnAbout((key) => column[key]),
     operators: [...columnOperators(column)],
   }
 }

@@ -5,6 +5,7 @@ import type { CacheUse } from '../cache.js'
 import type { Catalog } from '../catalog.js'
 import type { Clock } from '../clock.js'
 import { firstColumns } from '../catalog/first-columns.js'
+import type { Column } from '../columns/column.js'
 import { latestYears } from '../columns/predicate.js'
 import { withDeadline } from '../engine/deadline.js'
 import type { Engine, ReadOptions, Row } from '../engine/engine.js'
@@ -39,6 +40,8 @@ export interface DatasetGuide extends Omit<
   /** The limits of the statistics; null if they cover all rows. */
   readonly caution: string | null
   readonly columns: readonly ColumnGuide[]
+  /** Everything that people read of each column, in both languages, to search in. */
+  readonly texts: readonly string[]
   readonly operators: readonly OperatorExample[]
   /** Rows of the newest year, not charged: the JSON texts of their cells, in column order. */
   readonly sample_rows: readonly (readonly string[])[]
@@ -70,6 +73,11 @@ function shownFirst(
   const filled = columns.filter((_, at) => facts?.[at]?.null_share !== 1).map(({ name }) => name)
   const shown = new Set(filled)
   return firstColumns(dataset.firstNames, columns, (name) => shown.has(name))
+}
+
+function textsOfColumn({ name, label, section, description, russian, levels }: Column): string {
+  const about = [label, section, description, russian.label, russian.section, russian.description]
+  return [name, ...about, ...levels.map((level) => level.name)].filter(Boolean).join('\n')
 }
 
 /** The part of a guide that derives from rows. */
@@ -131,6 +139,7 @@ export class Guides {
       profiled_rows: profiledRows,
       caution,
       columns: columns.map((column, at) => ({ ...column, ...facts?.[at] })),
+      texts: access.columns.map(textsOfColumn),
       ...rest,
       examples: calls.map(({ purpose, filters, ...call }) => ({
         purpose,

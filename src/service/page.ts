@@ -57,6 +57,8 @@ export interface AnswerHead {
   /** Null for a page that a quota cut: the same request may return more rows later. */
   readonly tag: string | null
   readonly format: PageFormat
+  /** Of the columns, in formats whose headings can be chosen; else null. */
+  readonly headings: readonly string[] | null
   /** The part of the dataset that the caller sees (`scope.ts`); null = all of it. */
   readonly scope: string | null
   /** What the caller may have meant, of the request alone; null = nothing to say. */
@@ -65,11 +67,16 @@ export interface AnswerHead {
 
 /** What every answer to this request says. */
 export function answerHead(
-  { access, filters, format }: Pick<ResolvedQuestion, 'access' | 'filters' | 'format'>,
+  {
+    access,
+    filters,
+    format,
+    headings,
+  }: Pick<ResolvedQuestion, 'access' | 'filters' | 'format' | 'headings'>,
   tag: string,
 ): AnswerHead & { readonly tag: string } {
   const { version } = access
-  return { version, tag, format, scope: scopeOf(access), hint: filterHint(filters) }
+  return { version, tag, format, headings, scope: scopeOf(access), hint: filterHint(filters) }
 }
 
 /** The answer to a caller who has the data already, or only wants every check. */

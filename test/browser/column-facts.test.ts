@@ -23,7 +23,9 @@ await t.test('a page opens with its first answer and with what the columns hold'
   const { page, requests, complaints } = await visit(browser, `${base}/datasets/financials`)
   await page.locator('table.data tbody tr').first().waitFor()
   t.same(await page.locator('table.data th').allTextContents(), [
-    ...['inn', 'yearyear', 'name', '2110thousand RUB', '2400thousand RUB', '1600thousand RUB'],
+    ...['Taxpayer number (INN) · inn', 'Year · yearyear', 'Company name · name'],
+    ...['Revenue · 2110thousand RUB', 'Net profit (loss) · 2400thousand RUB'],
+    'Total assets · 1600thousand RUB',
   ])
   await page.getByText('Values: from the 31 rows that the token sees.').waitFor()
   t.match(await cellOf(page, 'inn').innerText(), /100% filled\s+0261012138\s+22\.6%/)
@@ -46,7 +48,9 @@ await t.test('in Russian, columns that hold something come first', async (t) => 
   await page.locator('table.data tbody tr').first().waitFor()
   const heads = await page.locator('table.data th').allTextContents()
   t.same(heads, [
-    ...['sign_date', 'price_rubруб.', 'supplier_name', 'subject', 'customer_name', 'okpd2'],
+    ...['Дата заключения · sign_date', 'Цена контракта в рублях · price_rubруб.'],
+    ...['Поставщик · supplier_name', 'Предмет контракта · subject', 'Заказчик · customer_name'],
+    'Код товара или услуги (ОКПД 2) · okpd2',
   ])
   t.equal(await page.locator('table.data td.empty').count(), 0)
   await page.getByText('Значения посчитаны по строкам, которые видит токен: 63.').waitFor()

@@ -130,7 +130,7 @@ await t.test('every example is answered for a column of every type', async (t) =
 await t.test('columns are parameters with type, unit, description and operators', async (t) => {
   const document = await readDocument(await startShipped(t))
   const parameters = parametersOf(document, '/v1/financials')
-  t.equal(parameters.size, 131 + 5)
+  t.equal(parameters.size, 131 + 7)
   t.match(parameters.get('limit')?.schema, { minimum: 1, maximum: 1000, default: 100 })
   const revenue = parameters.get('2110')
   t.match(revenue?.description, /Revenue; unit: thousand RUB; integer, may be empty/)

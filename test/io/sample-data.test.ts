@@ -283,7 +283,8 @@ await t.test(
     for (const [name, { dictionary }] of Object.entries(registry().datasets)) {
       const csv = `read_csv('${join(home, dictionary)}', all_varchar = true)`
       const texts = 'unit,description,unit_ru,description_ru'.split(',')
-      t.same(await columnNames(csv), ['column', 'nullable', ...texts, 'source'])
+      const labels = 'label_en,label_ru,section,section_ru'.split(',')
+      t.same(await columnNames(csv), ['column', ...labels, 'nullable', ...texts, 'source'])
       const covered = (await rows(`SELECT "column" FROM ${csv}`)).flat()
       t.same(covered, await columnNames(name))
       const needed = ['description', 'description_ru', 'source']
@@ -338,6 +339,38 @@ await t.test(
     ])
   },
 )
+
+await t.test('every column has a label and a section in both languages', async (t) => {
+  for (const name of ['financials', 'procurement']) {
+    const texts = await rows(`SELECT "column", label_en, label_ru, section, section_ru
+      FROM read_csv('${data}/${name}.columns.csv', all_varchar = true)`)
+    t.equal(texts.length, (await columnNames(name)).length)
+    for (const [column, ...each] of texts) {
+      t.ok(
+        each.every((text) => text !== null && [...String(text)].length <= 60),
+        String(column),
+      )
+    }
+    for (const place of [1, 2]) {
+      const labels = texts.map((text) => text[place])
+      t.equal(new Set(labels).size, labels.length, `${name}: no label is there twice`)
+    }
+    const pairs = new Set(texts.map(([, , , ...sections]) => sections.join()))
+    t.equal(pairs.size, new Set(texts.map((text) => text[3])).size, 'sections match in both')
+  }
+})
+
+await t.test('sections are in the order of the forms', async (t) => {
+  const sections = await rows(`SELECT DISTINCT ON (section) section, row_number() OVER () AS place
+    FROM read_csv('${data}/financials.columns.csv', all_varchar = true) ORDER BY place`)
+  t.same(
+    sections.map(([section]) => section),
+    [
+      ...['Details of the company', 'Assets', 'Equity and liabilities', 'Income statement'],
+      ...['Changes in equity', 'Cash flows', 'Targeted use of funds'],
+    ],
+  )
+})
 
 await t.test('descriptions say which columns are empty', async (t) => {
   for (const name of ['financials', 'procurement']) {
@@ -439,10 +472,9 @@ function validInn(column: string): string {
 function sourceTexts(): Record<string, string | Record<string, string>> {
   const shipped = (name: string): string => readFileSync(join(data, name), 'utf8')
   const labels = (name: string): string =>
-    shipped(name).replace(
-      'unit,description,unit_ru,description_ru',
-      'unit,label_en,unit_ru,label_ru',
-    )
+    shipped(name)
+      .replace('label_en,label_ru,', 'short_en,short_ru,')
+      .replace('unit,description,unit_ru,description_ru', 'unit,label_en,unit_ru,label_ru')
   return {
     'financials_columns.csv': labels('financials.columns.csv'),
     'procurement_columns.csv': labels('procurement.columns.csv'),

@@ -229,6 +229,7 @@ await t.test('rows of any content fit in the answer, with the longest of the oth
     cut: 'size',
     explanation: null,
     scope: null,
+    headings: null,
     hint: null,
   } as const
   const quota = {

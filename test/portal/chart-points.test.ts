@@ -1,12 +1,21 @@
+import fc from 'fast-check'
 import t from 'tap'
 import { entityNames } from '../../src/portal/browser/chart/names.js'
 import { drawable, pictureOf, pointsOf } from '../../src/portal/browser/chart/points.js'
+import { shortValues } from '../../src/portal/browser/chart/short-values.js'
 import { unitScale } from '../../src/portal/browser/chart/unit-scale.js'
 import { readExactRows } from '../../src/portal/browser/question/exact-rows.js'
 import type { PageColumn } from '../../src/portal/browser/question/page-column.js'
 
 function column(name: string, changes: Partial<PageColumn> = {}): PageColumn {
-  const plain = { type: 'string', unit: '', description: '', operators: [] } as const
+  const plain = {
+    label: '',
+    section: '',
+    type: 'string',
+    unit: '',
+    description: '',
+    operators: [],
+  } as const
   return { name, ...plain, isKey: false, isQuantity: false, ...changes }
 }
 
@@ -135,6 +144,109 @@ await t.test('the number in a unit multiplies the value', (t) => {
   ] as const) {
     t.same(unitScale(unit), { factor, unit: rest }, unit)
   }
+  t.end()
+})
+
+/** The number that a short text says, without its symbol. */
+function readShort(text: string, locale: string): number {
+  const factors: readonly (readonly [RegExp, number])[] = [
+    [/тыс\.|K/, 1e3],
+    [/млн|M/, 1e6],
+    [/млрд|B/, 1e9],
+    [/трлн|T/, 1e12],
+    [/%/, 0.01],
+  ]
+  const factor = factors.find(([word]) => word.test(text))?.[1] ?? 1
+  const digits = text
+    .replace('\u2212', '-')
+    .replace(/[^\d.,-]/g, '')
+    .replace(/\.$/, '')
+  const isRussian = locale === 'ru'
+  return Number(isRussian ? digits.replace(',', '.') : digits.replaceAll(',', '')) * factor
+}
+
+// Guarantee: 3,453,224,535 thousand roubles are never "4 billion".
+await t.test('a value in short is its value times its unit, to three digits', (t) => {
+  const units = [
+    ['тыс. руб.', 1e3],
+    ['млн руб.', 1e6],
+    ['руб.', 1],
+    ['billion RUB', 1e9],
+    ['share', 1],
+    ['people', 1],
+  ] as const
+  const value = fc.oneof(
+    fc.integer({ min: -9_999_999_999, max: 9_999_999_999 }),
+    fc.integer({ min: -99_999, max: 99_999 }),
+    fc.double({ min: 0.001, max: 1, noNaN: true }),
+  )
+  const property = fc.property(
+    fc.constantFrom(...units),
+    value,
+    fc.constantFrom('ru', 'en'),
+    ([unit, factor], number, locale) => {
+      const { write, writeExact } = shortValues(locale, unit)
+      if (Math.abs(number * factor) >= 1e15) return
+      for (const text of [write(number), writeExact(String(number))]) {
+        const error = Math.abs(readShort(text, locale) - number * factor)
+        if (error > Math.abs(number * factor) * 0.005 + 1e-9) {
+          throw new Error(`${number} ${unit} is written as ${text}`)
+        }
+      }
+    },
+  )
+  fc.assert(property, { numRuns: 2000 })
+  const { write, unit } = shortValues('ru', 'тыс. руб.')
+  t.equal(unit, 'руб.')
+  t.equal(write(3_453_224_535).replace(/\s/g, ' '), '3,45 трлн ₽')
+  t.equal(shortValues('en', 'thousand RUB').write(-3_453_224_535), '\u22123.45T\u00a0₽')
+  t.equal(shortValues('en', 'share').write(0.125), '12.5%')
+  t.equal(shortValues('en', 'people').writeExact('1234'), '1234')
+  t.end()
+})
+
+// Guarantee: what is not drawn by itself is smaller than all that is, and nothing is lost.
+await t.test('the largest groups by total are drawn, and all the rest is their sum', (t) => {
+  const group = fc.record({
+    values: fc.dictionary(fc.constantFrom('2022', '2023', '2024'), fc.integer({ min: 0 }), {
+      minKeys: 1,
+    }),
+  })
+  const property = fc.property(fc.array(group, { minLength: 2, maxLength: 60 }), (groups) => {
+    const points = groups.flatMap(({ values }, index) =>
+      Object.entries(values).map(([year, y]) => {
+        return { name: `g${index}`, x: Number(year), y, xText: year, yText: String(y) }
+      }),
+    )
+    const drawn = pictureOf(points, 'Other')
+    if (!drawn) return
+    const own = drawn.kind === 'lines' ? drawn.series.flatMap((each) => each.points) : drawn.points
+    const totalOf = (all: readonly { readonly y: number }[]) =>
+      all.reduce((sum, { y }) => sum + y, 0)
+    if (totalOf(own) !== totalOf(points)) throw new Error('values are lost')
+    const names = new Set(
+      drawn.kind === 'lines' ? drawn.series.map(({ name }) => name) : own.map(({ name }) => name),
+    )
+    if (names.size > (drawn.kind === 'lines' ? 6 : 30)) throw new Error('too many')
+    if (names.has('Other') !== drawn.hasOther) throw new Error('the rest has no name')
+    const totals = groups.map((_, index) => {
+      return [`g${index}`, totalOf(points.filter(({ name }) => name === `g${index}`))] as const
+    })
+    const least = Math.min(...totals.flatMap(([name, total]) => (names.has(name) ? total : [])))
+    const left = totals.filter(([name]) => !names.has(name))
+    if (left.length !== drawn.omitted) throw new Error('the caption counts others')
+    if (left.some(([, total]) => total > least)) throw new Error('a larger group is left out')
+  })
+  fc.assert(property, { numRuns: 500 })
+  t.end()
+})
+
+await t.test('what does not add up has no sum of the rest', (t) => {
+  const points = Array.from({ length: 40 }, (_, index) => {
+    return { name: `g${index}`, x: null, y: index, xText: '', yText: String(index) }
+  })
+  t.match(pictureOf(points), { omitted: 10, hasOther: false })
+  t.match(pictureOf(points, 'Other'), { omitted: 11, hasOther: true })
   t.end()
 })
 

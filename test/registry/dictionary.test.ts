@@ -4,6 +4,8 @@ import t from 'tap'
 import { parseDictionary } from '../../src/registry/dictionary.js'
 import { datasetOf, makeCatalogFolder, versionOf } from '../catalog/live/fixtures/catalog-folder.js'
 
+const none = { label: null, section: null, unit: null, description: null, nullable: true }
+
 await t.test('a dictionary gives unit, description and nullability of each column', (t) => {
   const dictionary = parseDictionary(
     '\ufeffcolumn,unit,nullable,description,source\r\n' +
@@ -12,9 +14,9 @@ await t.test('a dictionary gives unit, description and nullability of each colum
       ' year , year ,, Reporting year ,\r\n',
   )
   t.same(Object.fromEntries(dictionary), {
-    inn: { unit: null, description: 'Taxpayer number, 10 digits', nullable: false, line: 2 },
-    2110: { unit: 'thousand RUB', description: 'Revenue\nof the year', nullable: true, line: 5 },
-    year: { unit: 'year', description: 'Reporting year', nullable: true, line: 6 },
+    inn: { ...none, description: 'Taxpayer number, 10 digits', nullable: false, line: 2 },
+    2110: { ...none, unit: 'thousand RUB', description: 'Revenue\nof the year', line: 5 },
+    year: { ...none, unit: 'year', description: 'Reporting year', line: 6 },
   })
   t.equal(parseDictionary('column\n').size, 0)
   t.equal(parseDictionary('').size, 0)
@@ -23,17 +25,19 @@ await t.test('a dictionary gives unit, description and nullability of each colum
 
 await t.test('a dictionary may have its texts in Russian as well, or alone', (t) => {
   const dictionary = parseDictionary(
-    'column,unit,unit_ru,description,description_ru\n' +
-      '2110,thousand RUB,тыс. руб.,Revenue,Выручка\n' +
-      'inn,,,Taxpayer number,\nname,,,,Название\n',
+    'column,label_en,label_ru,section,section_ru,unit,unit_ru,description,description_ru\n' +
+      '2110,Revenue,Выручка,Income,Доходы,thousand RUB,тыс. руб.,Revenue,Выручка\n' +
+      'inn,,,,,,,Taxpayer number,\nname,,Имя,Company,,,,,Название\n',
   )
   t.match(Object.fromEntries(dictionary), {
     2110: {
+      label: { en: 'Revenue', ru: 'Выручка' },
+      section: { en: 'Income', ru: 'Доходы' },
       unit: { en: 'thousand RUB', ru: 'тыс. руб.' },
       description: { en: 'Revenue', ru: 'Выручка' },
     },
-    inn: { unit: null, description: 'Taxpayer number' },
-    name: { description: 'Название' },
+    inn: { label: null, section: null, unit: null, description: 'Taxpayer number' },
+    name: { label: 'Имя', section: 'Company', description: 'Название' },
   })
   t.end()
 })
@@ -47,6 +51,14 @@ await t.test('a mistake in a dictionary is reported with its line', (t) => {
     ['column,unit\ninn,\nyear,\ninn,', 'line 4: "inn" is listed twice'],
     ['column,unit\n,RUB', 'line 2 has no column name'],
     ['column,nullable\ninn,no', 'line 2: nullable must be true or false, got "no"'],
+    [
+      `column,label_en\ninn,INN\nname,${'я'.repeat(61)}`,
+      'line 3: label_en has 61 characters; at most 60',
+    ],
+    [
+      `column,label_ru\ninn,${'я'.repeat(60)}\nname,${'я'.repeat(70)}`,
+      'line 3: label_ru has 70 characters; at most 60',
+    ],
     ['column,unit\ninn,a,b', 'Invalid Record Length: columns length is 2, got 3 on line 2'],
     [
       'column,unit\n"inn,a',
@@ -98,4 +110,21 @@ await t.test('a dictionary names columns as the files do, also renamed ones', as
     registry: '    dictionary: d.csv\n    columns: {line_2110: {name: "2110"}}',
   })
   t.match(versionOf(await fixture.open()).columns[0], { name: '2110', unit: 'RUB' })
+})
+
+await t.test('the registry has the last word on labels and sections', async (t) => {
+  const fixture = await makeCatalogFolder(t, {
+    files: { 'data/1.parquet': 'SELECT 1 AS a, 2 AS b' },
+    texts: {
+      'd.csv':
+        'column,label_en,label_ru,section,section_ru\n' +
+        'a,Assets,Активы,Balance,Баланс\nb,Bonds,Облигации,Balance,Баланс\n',
+    },
+    registry: '    dictionary: d.csv\n    columns: {a: {label: {en: All, ru: Всё}, section: Top}}',
+  })
+  const version = versionOf(await fixture.open())
+  t.match(version.columns, [
+    { label: 'All', section: 'Top', russian: { label: 'Всё', section: null } },
+    { label: 'Bonds', section: 'Balance', russian: { label: 'Облигации', section: 'Баланс' } },
+  ])
 })

@@ -229,12 +229,20 @@ await t.test('a wrong type or value is reported with what is allowed and what wa
     ['columns: [inn]', 'columns: must be a map of columns by name.'],
     [
       'columns: {inn: Number}',
-      'columns.inn: must be an object {name, description, unit, hidden, json, type, levels, labels, search}, got "Number".',
+      'columns.inn: must be an object {name, label, section, description, unit, hidden, json, type, levels, labels, search}, got "Number".',
     ],
     ['columns: {inn: {json: text}}', 'columns.inn.json: must be "string", got "text".'],
     [
+      `columns: {inn: {label: ${'x'.repeat(61)}}}`,
+      `columns.inn.label: must be a text of at most 60 characters, or an object {en, ru}, got "${'x'.repeat(40)}…".`,
+    ],
+    [
+      `columns: {inn: {label: {en: INN, ru: ${'я'.repeat(61)}}}}`,
+      `columns.inn.label.ru: must be a text of at most 60 characters, got "${'я'.repeat(40)}…".`,
+    ],
+    [
       'columns: {"a\\nb": 5}',
-      'columns."a\\nb": must be an object {name, description, unit, hidden, json, type, levels, labels, search}, got 5.',
+      'columns."a\\nb": must be an object {name, label, section, description, unit, hidden, json, type, levels, labels, search}, got 5.',
     ],
     ['demo: [inn]', 'demo: must be a map of at least one column name to a list of values.'],
     ['demo: {}', 'demo: must be a map of at least one column name to a list of values.'],

@@ -1,8 +1,7 @@
-import { plainColumn } from '../../columns/column.js'
 import type { Column } from '../../columns/column.js'
 import { columnsOf } from '../../columns/formula.js'
 import { ServiceError } from '../../errors.js'
-import { labelName, resultColumn } from '../../query/summary/result-column.js'
+import { labelColumn, resultColumn } from '../../query/summary/result-column.js'
 import type { Aggregate, GroupBy, Summary } from '../../query/summary.js'
 import type { Summarized } from '../engine.js'
 import { condition } from './condition.js'
@@ -137,7 +136,7 @@ export function summaryCells(
     const served = sql.served[index] ?? ''
     const cell = { column: resultColumn(group), sql: served }
     if (!group.labels) return [cell]
-    const column = plainColumn(labelName(group), { kind: 'scalar', name: 'VARCHAR' })
+    const column = labelColumn(group)
     return [cell, { column, sql: labelOf(group.labels.names, served) }]
   })
   const values = measures.map((measure, index): Cell => {

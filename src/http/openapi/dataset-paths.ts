@@ -31,7 +31,7 @@ const topHeaders = [...dataHeaders, 'X-Truncated']
 const groupHeaders = [...topHeaders, 'X-Groups', 'X-Rows-Met']
 
 /** The parameters that say in which form an answer comes. */
-const answerForm = ['format', 'excel', 'If-None-Match']
+const answerForm = ['format', 'excel', 'header', 'lang', 'If-None-Match']
 
 const datasetErrors = [...tokenErrors, 'not_found', ...readErrors] as const
 const pageErrors = [...datasetErrors, 'not_acceptable', 'row_quota_exceeded'] as const
@@ -154,7 +154,7 @@ function exportOperation(dataset: ReferenceDataset): Json {
       '`{"complete": true, "rows", "version"}`; CSV is whole when the trailer `X-Rows` arrives. ' +
       'Read it as a stream, line by line.',
     parameters: [
-      ...parameterRefs(`${name}.select`, 'cursor', 'export.format'),
+      ...parameterRefs(`${name}.select`, 'cursor', 'export.format', 'header', 'lang'),
       ...filterRefs(dataset),
     ],
     responses: answers({ 200: rows }, pageErrors),

@@ -1,4 +1,5 @@
 import type { Column } from '../../columns/column.js'
+import { headingNames } from '../../query/headings.js'
 import { exportFormats } from '../../query/page-format.js'
 import { filtersMax } from '../../query/raw-question.js'
 import { listElement } from '../../query/write-url.js'
@@ -33,6 +34,20 @@ export const sharedParameters: Readonly<Record<string, Json>> = {
       'With `format=csv`: CSV that Excel opens by a double click, with a byte order mark and the ' +
       'separator of the language in `Accept-Language`.',
     schema: { type: 'boolean', default: false },
+  },
+  header: {
+    name: 'header',
+    in: 'query',
+    description:
+      'The headings of CSV and XLSX. CSV has the names of columns, `2110`; XLSX has both, ' +
+      '`Revenue (2110)`.',
+    schema: { type: 'string', enum: ['label', 'code'] },
+  },
+  lang: {
+    name: 'lang',
+    in: 'query',
+    description: 'The language of labels in the headings of CSV and XLSX.',
+    schema: { type: 'string', enum: ['en', 'ru'], default: 'en' },
   },
   facts: {
     name: 'facts',
@@ -96,7 +111,9 @@ export function filterRefs(
   { name, columns }: ReferenceDataset,
   taken: readonly string[] = [],
 ): readonly Json[] {
-  const free = columns.filter((column) => !taken.includes(column.name))
+  // Names of parameters are unique in the document; such a column is still filtered.
+  const all = [...headingNames, ...taken]
+  const free = columns.filter((column) => !all.includes(column.name))
   return parameterRefs(...free.map((column) => filterName(name, column)))
 }
 
@@ -142,8 +159,8 @@ function filterParameter(column: Column, value: string, isFilledIn: boolean): Js
   }
 }
 
-function filterDescription({ description, unit, rules, nullable }: Column): string {
+function filterDescription({ label, description, unit, rules, nullable }: Column): string {
   const type = `${rules.shown}${nullable ? ', may be empty' : ''}`
-  const words = [description, unit === null ? null : `unit: ${unit}`, type]
+  const words = [description ?? label, unit === null ? null : `unit: ${unit}`, type]
   return words.filter((word) => word !== null).join('; ')
 }

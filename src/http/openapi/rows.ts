@@ -61,6 +61,7 @@ function described(column: Column): Json {
   const rounded = isRounded(column) ? 'exact with `json: string`' : null
   const words = [column.description, rounded].filter((each) => each !== null)
   return {
+    ...(column.label !== null && { title: column.label }),
     ...(words.length > 0 && { description: words.join('; ') }),
     ...(column.unit !== null && { 'x-unit': column.unit }),
   }

@@ -22,8 +22,8 @@ export interface Sheet {
 }
 
 /** How the cells of a column are written. */
-export function sheetColumn({ name, asText, rules }: Column): SheetColumn {
-  return { name, cells: asText ? { kind: 'text' } : cellKind(rules) }
+export function sheetColumn({ name, asText, rules }: Column, heading = name): SheetColumn {
+  return { name: heading, cells: asText ? { kind: 'text' } : cellKind(rules) }
 }
 
 function cellKind({ shown, domain }: Column['rules']): CellKind {

@@ -4,6 +4,7 @@ import { parseCallBeforeDot, parseCalls, parseDirectedCalls } from '../../column
 import { badRequest } from '../../errors.js'
 import { quoted } from '../../text.js'
 import { parseExactJson } from '../exact-json.js'
+import { headingNames, parseHeadings } from '../headings.js'
 import { questionFields, rawFilter, readForms } from '../parse-json.js'
 import { parseFormat, parseLimit, readParameters } from '../parse-url.js'
 import { meantOperator } from '../common-mistakes.js'
@@ -14,7 +15,7 @@ import type { RawHaving, RawSummary } from './raw-summary.js'
 /** The fields of a summary that are lists. */
 export const summaryLists: readonly string[] = ['filters', 'group', 'measures', 'having', 'order']
 
-const parameterNames = ['limit', 'labels', 'format', 'excel']
+const parameterNames = ['limit', 'labels', 'format', 'excel', ...headingNames]
 const listNames = ['group', 'measures', 'order', 'having']
 /** The most characters of a condition of which the meaning is guessed. */
 const guessedMax = 300
@@ -41,6 +42,7 @@ export function parseSummaryUrl(query: string): RawSummary {
     limit: parseLimit(given('limit')),
     labels: parseLabels(given('labels')),
     format: parseFormat(given('format'), given('excel')),
+    ...parseHeadings(parameters),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Call, DirectedCall } from '../../columns/call-text.js'
+import type { RawHeadings } from '../headings.js'
 import type { PageFormat } from '../page-format.js'
 import type { RawFilter } from '../raw-question.js'
 
@@ -25,6 +26,7 @@ export interface RawSummary {
   readonly labels: boolean | 'ru'
   /** Null if the summary names no format: `Accept` then decides. */
   readonly format: PageFormat | null
+  readonly headings?: RawHeadings
 }
 
 export const groupsMax = 4

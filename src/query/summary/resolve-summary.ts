@@ -1,12 +1,12 @@
 import { correctable } from '../../columns/correction.js'
 import type { Access } from '../../access/access.js'
 import type { Column } from '../../columns/column.js'
-import { plainColumn } from '../../columns/column.js'
 import { columnsOf } from '../../columns/formula.js'
 import { predicateKey } from '../../columns/predicate.js'
 import { ServiceError } from '../../errors.js'
 import { quoted } from '../../text.js'
 import { checkFormat, checkLimit, findColumn } from '../check-parts.js'
+import { headingsOf } from '../headings.js'
 import { rowFormatOf } from '../page-format.js'
 import type { PageFormat } from '../page-format.js'
 import { filtersKey, readFilters } from '../read-filters.js'
@@ -20,13 +20,14 @@ import { readGroups } from './read-groups.js'
 import { readMeasures } from './read-measures.js'
 import { readHaving, readOrder } from './read-order.js'
 import type { Asked } from './read-order.js'
-import { labelName, resultColumn } from './result-column.js'
+import { labelColumn, resultColumn } from './result-column.js'
 
 /** A summary that is ready to run. */
 export interface ResolvedSummary {
   readonly access: Access
   readonly summary: Summary
   readonly format: PageFormat
+  readonly headings: readonly string[] | null
   /** The caller's filters, without those that the access adds. */
   readonly filters: readonly Filter[]
   /** The columns of the answer in order, labels included, with types, units and meanings. */
@@ -58,6 +59,7 @@ export async function resolveSummary(
   const asked = { groups, groupCalls: raw.group, measures, measureCalls: raw.measures }
   const columns = resultColumns(asked)
   const format = checkFormat(access, raw.format)
+  const headings = headingsOf(raw.headings, format, columns)
   const summary: Summary = Object.freeze({
     version: access.version,
     predicates: [...access.predicates, ...filters.flatMap(({ predicates }) => predicates)],
@@ -73,11 +75,12 @@ export async function resolveSummary(
     access,
     summary,
     format,
+    headings,
     filters,
     columns,
     cells,
     chargePerGroup: groupCharge(cells, access.columns.length, tariff),
-    key: summaryKey(summary, filtersKey(filters), format),
+    key: JSON.stringify([summaryKey(summary, filtersKey(filters), format), headings]),
   }
 }
 
@@ -99,8 +102,7 @@ function tariffOf(access: Access): { readonly rowsPerGroup: number } {
 
 /** Parquet and DuckDB don't distinguish names by case, so names that differ in it are refused. */
 function resultColumns({ groups, measures, measureCalls }: Asked): readonly Column[] {
-  const labels = (group: GroupBy) =>
-    group.labels ? [plainColumn(labelName(group), { kind: 'scalar', name: 'VARCHAR' })] : []
+  const labels = (group: GroupBy) => (group.labels ? [labelColumn(group)] : [])
   const columns = [
     ...groups.flatMap((group) => [resultColumn(group), ...labels(group)]),
     ...measures.map(resultColumn),

@@ -1,5 +1,6 @@
 import { plainColumn } from '../../columns/column.js'
-import type { Quotient, Side } from '../../columns/formula.js'
+import { columnsOf } from '../../columns/formula.js'
+import type { ColumnAt, Quotient, Side, Term } from '../../columns/formula.js'
 import type { Column } from '../../columns/column.js'
 import type { DataType, ScalarName } from '../../columns/data-type.js'
 import { aggregateFunctions } from '../../columns/functions.js'
@@ -16,21 +17,82 @@ export function resultColumn(part: GroupBy | Measure): Column {
   return 'by' in part ? groupColumn(part) : measureColumn(part)
 }
 
+/** The column of the names of a group's codes. */
+export function labelColumn(group: GroupBy): Column {
+  const { label, russian } = group.column
+  return {
+    ...plainColumn(labelName(group), scalar('VARCHAR')),
+    label: noted(label, 'name'),
+    russian: { ...russian, label: noted(russian.label, 'название') },
+  }
+}
+
 function groupColumn({ name, column, by }: GroupBy): Column {
   if (by.kind === 'value') return { ...column, name }
-  const { description } = column
-  return { ...plainColumn(name, scalar(by.kind === 'year' ? 'BIGINT' : 'VARCHAR')), description }
+  const { label, russian, description } = column
+  const plain = plainColumn(name, scalar(by.kind === 'year' ? 'BIGINT' : 'VARCHAR'))
+  return { ...plain, label, russian, description }
+}
+
+function noted(label: string | null, note: string): string | null {
+  return label === null ? null : `${label}, ${note}`
+}
+
+/** The names of functions in Russian headings; others are written as in a request. */
+const russianFunctions: Readonly<Record<string, string>> = {
+  count: 'заполнено',
+  distinct: 'разных значений',
+  sum: 'сумма',
+  avg: 'среднее',
+  min: 'минимум',
+  max: 'максимум',
+  ratio: 'отношение',
+  growth: 'рост',
+}
+
+/** `Revenue, sum` for a function of a column, `Net profit / Revenue, ratio` for one of two. */
+function measureLabels(aggregate: Aggregate): readonly (string | null)[] {
+  const name = aggregate.kind === 'percentile' ? `p${aggregate.percent}` : aggregate.kind
+  const noteds = [name, russianFunctions[name] ?? name]
+  const labelsOf: readonly ((column: Column) => string | null)[] = [
+    ({ label }) => label,
+    ({ label, russian }) => russian.label ?? label,
+  ]
+  return labelsOf.map((labelOf, index) =>
+    noted(operandLabel(aggregate.of, labelOf), noteds[index] ?? name),
+  )
+}
+
+/** The labels of an operand as its formula; null where a column has none. */
+function operandLabel(
+  of: Aggregate['of'],
+  labelOf: (column: Column) => string | null,
+): string | null {
+  if (of === null || columnsOf(of).some(({ column }) => labelOf(column) === null)) return null
+  const term = ({ column, at }: ColumnAt) =>
+    `${labelOf(column) ?? ''}${at === null ? '' : ` ${at}`}`
+  if (!('dividend' in of)) return term(of)
+  const [dividend, divisor] = [of.dividend, of.divisor].map(({ factor, terms }) => {
+    const sign = ({ isSubtracted }: Term, place: number) =>
+      place === 0 ? '' : isSubtracted ? ' − ' : ' + '
+    const sum = terms.map((each, place) => `${sign(each, place)}${term(each)}`).join('')
+    return factor === null ? sum : `${factor} × ${sum}`
+  })
+  return `${dividend} / ${divisor}`
 }
 
 function measureColumn({ name, aggregate, defined }: Measure): Column {
   const facts = resultFacts(aggregate)
   const plain = plainColumn(name, facts.type)
+  const [label = null, russian = null] = defined ? [] : measureLabels(aggregate)
   const rules = facts.isInteger
     ? ({ ...plain.rules, shown: 'integer', example: '1000' } as const)
     : plain.rules
   return {
     ...plain,
     rules,
+    label,
+    russian: { ...plain.russian, label: russian },
     nullable: aggregate.kind !== 'count' && aggregate.kind !== 'distinct',
     unit: defined?.unit ?? facts.unit,
     description: defined?.description ?? null,

@@ -1,5 +1,5 @@
 import type { CodeLabels } from '../../columns/codes.js'
-import { plainColumn } from '../../columns/column.js'
+import { columnAbout, plainColumn } from '../../columns/column.js'
 import type { Column } from '../../columns/column.js'
 import { noType, typeText } from '../../columns/data-type.js'
 import type { DataType } from '../../columns/data-type.js'
@@ -138,12 +138,8 @@ function describeColumn(
     ...plainColumn(stated?.name ?? source, united.type),
     source,
     nullable: !isPromised || united.files < files,
-    unit: inEnglishOrNull(stated?.unit ?? known?.unit),
-    description: inEnglishOrNull(stated?.description ?? known?.description),
-    russian: {
-      unit: inRussian(stated?.unit ?? known?.unit),
-      description: inRussian(stated?.description ?? known?.description),
-    },
+    ...columnAbout((key) => inEnglishOrNull(stated?.[key] ?? known?.[key])),
+    russian: columnAbout((key) => inRussian(stated?.[key] ?? known?.[key])),
     asText: stated?.json === 'string',
     levels: codeLevels(stated?.levels, labels.get(source)?.uppers),
     labels: labels.get(source) ?? null,

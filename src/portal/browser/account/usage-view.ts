@@ -1,5 +1,6 @@
 import type { AccountDescription } from '../../../service/account.js'
 import { barList } from '../chart/bar-list.js'
+import { shortValues } from '../chart/short-values.js'
 import { element } from '../element.js'
 import { words } from '../page-words.js'
 import { facts, table } from './account-parts.js'
@@ -72,5 +73,6 @@ function monthBars(months: AccountDescription['months']): HTMLElement {
     y: rows,
     yText: String(rows),
   }))
-  return element('figure', { class: 'chart', 'aria-label': words.months }, barList(bars))
+  const short = shortValues(document.documentElement.lang, '')
+  return element('figure', { class: 'chart', 'aria-label': words.months }, barList(bars, short))
 }

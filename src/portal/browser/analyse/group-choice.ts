@@ -1,7 +1,8 @@
 import { callName } from '../../../columns/call-text.js'
 import { element } from '../element.js'
 import { words } from '../page-words.js'
-import { columnHint } from '../question/page-column.js'
+import { columnHint, columnTitle } from '../question/page-column.js'
+import { columnOptions } from '../question/column-options.js'
 import type { DatasetColumn } from '../question/page-column.js'
 import { rowList } from '../question/row-list.js'
 import type { FormPart } from '../question/row-list.js'
@@ -21,16 +22,14 @@ export function groupChoice(
 }
 
 function groupRow(columns: readonly DatasetColumn[], chosen: string | null): FormPart<string> {
-  const options = columns.flatMap(groupOptions)
-  const isOther = chosen !== null && !options.some(({ value }) => value === chosen)
-  const node = element(
-    'select',
-    { 'aria-label': words.groupBy },
+  const options = columnOptions(columns, groupOptions)
+  const node = element('select', { 'aria-label': words.groupBy }, ...options)
+  if (chosen !== null) {
+    const isOther = ![...node.options].some(({ value }) => value === chosen)
     // A group of the address that the list has not, such as another prefix.
-    ...(isOther ? [element('option', {}, chosen)] : []),
-    ...options,
-  )
-  if (chosen !== null) node.value = chosen
+    if (isOther) node.prepend(element('option', {}, chosen))
+    node.value = chosen
+  }
   return { node, read: () => node.value }
 }
 
@@ -43,10 +42,10 @@ function groupOptions(column: DatasetColumn): readonly HTMLOptionElement[] {
       : []),
     ...parts.map((part) => {
       const value = part.replace('column', () => callName(name))
-      return element('option', { value }, `${name} · ${partName(part)}`)
+      return element('option', { value }, `${columnTitle(column)} · ${partName(part)}`)
     }),
     ...Object.entries(levels).map(([level, value]) =>
-      element('option', { value }, `${name} · ${words.level(level)}`),
+      element('option', { value }, `${columnTitle(column)} · ${words.level(level)}`),
     ),
   ]
 }

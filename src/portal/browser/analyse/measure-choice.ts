@@ -1,6 +1,7 @@
 import { callName, parseCalls } from '../../../columns/call-text.js'
 import { element } from '../element.js'
 import { words } from '../page-words.js'
+import { columnOptions } from '../question/column-options.js'
 import { columnHint } from '../question/page-column.js'
 import type { DatasetColumn, DefinedMeasure } from '../question/page-column.js'
 import { rowList } from '../question/row-list.js'
@@ -65,9 +66,7 @@ function measureRow({ columns, measures }: Choices, chosen: string): FormPart<st
   const offer = (name: string | undefined) => {
     const found = known.find((each) => call(each) === kind.value)
     const offered = found === undefined ? [] : columnsFor(columns, found)
-    column.replaceChildren(
-      ...offered.map((each) => element('option', { value: each.name }, columnHint(each))),
-    )
+    column.replaceChildren(...columnOptions(offered))
     column.hidden = offered.length === 0
     column.value = offered.find((each) => each.name === name)?.name ?? offered[0]?.name ?? ''
   }

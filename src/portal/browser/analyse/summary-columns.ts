@@ -35,7 +35,7 @@ export function summaryColumns(facts: Facts, question: SummaryQuestion): Summary
 
 /** The column of the names of a group's codes. */
 export function labelColumn(group: PageColumn): PageColumn {
-  return { ...group, name: `${group.name}:label`, heading: words.labels, type: 'string' }
+  return { ...group, name: `${group.name}:label`, label: words.labels, type: 'string' }
 }
 
 /** The name in the answer. */
@@ -56,14 +56,26 @@ function isTime(facts: Facts, call: Call): boolean {
   )
 }
 
-const plain = { unit: '', description: '', operators: [], isKey: false, isQuantity: false } as const
+const plain = {
+  label: '',
+  section: '',
+  unit: '',
+  description: '',
+  operators: [],
+  isKey: false,
+  isQuantity: false,
+} as const
 
 function groupColumn(facts: Facts, call: Call): PageColumn {
   // A level of codes: `okved:section`.
   if (call.alias !== null) return { ...plain, name: `${call.alias}:${call.name}`, type: 'string' }
   const [column] = operandColumns(facts, call)
   const type = call.operands === null ? (column?.type ?? 'string') : 'string'
-  return { ...plain, name: keyOf(call), type, description: column?.description ?? '' }
+  return { ...plain, name: keyOf(call), type, ...aboutOf(column) }
+}
+
+function aboutOf(column: DatasetColumn | undefined) {
+  return { label: column?.label ?? '', description: column?.description ?? '' }
 }
 
 function measureColumn(facts: Facts, call: Call): PageColumn {
@@ -71,15 +83,19 @@ function measureColumn(facts: Facts, call: Call): PageColumn {
   const defined = facts.measures.find(({ name }) => call.operands === null && name === call.name)
   if (defined) return { ...named, unit: defined.unit, description: defined.description }
   const [column, divisor] = operandColumns(facts, call)
-  if (call.operands === null) return { ...named, description: words.countRows }
-  if (!column) return { ...named, description: call.text }
+  const addsUp = call.name === 'sum' || call.name === 'count'
+  if (call.operands === null) return { ...named, addsUp, description: words.countRows }
+  if (!column) return { ...named, addsUp, description: call.text }
   const what = [column, divisor].flatMap((each) => each?.description || each?.name || [])
   const described = words.functions[call.name] ?? call.name
   const description = `${described}: ${what.join(' / ')}`
-  if (counting.includes(call.name)) return { ...named, description }
+  const labels = [column, divisor].flatMap((each) => each?.label || [])
+  const isLabelled = labels.length > 0 && labels.length === (divisor ? 2 : 1)
+  const label = isLabelled ? `${labels.join(' / ')}, ${described}` : ''
+  if (counting.includes(call.name)) return { ...named, addsUp, label, description }
   const unit = divisor ? quotientUnit(column, divisor) : column.unit
-  if (numberTypes.includes(column.type)) return { ...named, description, unit }
-  return { ...named, description, type: column.type, isQuantity: false }
+  if (numberTypes.includes(column.type)) return { ...named, addsUp, label, description, unit }
+  return { ...named, label, description, type: column.type, isQuantity: false }
 }
 
 /** A quotient of equal units is a plain number. */

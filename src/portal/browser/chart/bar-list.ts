@@ -1,6 +1,6 @@
 import { element, svgElement } from '../element.js'
 import { words } from '../page-words.js'
-import { shortNumber } from './short-number.js'
+import type { ShortValues } from './short-values.js'
 
 interface Bar {
   readonly name: string
@@ -9,11 +9,11 @@ interface Bar {
   readonly yText: string
 }
 
-/**
- * A bar for each value, with its name before it and its number after it, in the unit that `factor`
- * makes of the values'.
- */
-export function barList(bars: readonly Bar[], factor = 1): HTMLElement {
+/** A bar for each value, with its name before it and its number after it. */
+export function barList(
+  bars: readonly Bar[],
+  { writeExact }: Pick<ShortValues, 'writeExact'>,
+): HTMLElement {
   const low = Math.min(0, ...bars.map(({ y }) => y))
   const high = Math.max(0, ...bars.map(({ y }) => y))
   const share = (length: number) => `${(length / (high - low || 1)) * 100}%`
@@ -30,7 +30,7 @@ export function barList(bars: readonly Bar[], factor = 1): HTMLElement {
       {},
       element('span', {}, label),
       svgElement('svg', { 'aria-hidden': 'true' }, rect),
-      element('span', { class: 'number', title: yText }, shortNumber(yText, factor)),
+      element('span', { class: 'number', title: yText }, writeExact(yText)),
     )
   })
   return element('ol', { class: 'bars' }, ...items)

@@ -1,13 +1,14 @@
 import { element } from '../element.js'
 import { words } from '../page-words.js'
 import type { Row } from '../question/exact-rows.js'
+import { columnTitle } from '../question/page-column.js'
 import type { PageColumn } from '../question/page-column.js'
 import { barList } from './bar-list.js'
 import { lineChart } from './line-chart.js'
 import { entityNames } from './names.js'
 import { drawable, pictureOf, pointsOf } from './points.js'
 import type { ChartRows, Picture } from './points.js'
-import { unitScale } from './unit-scale.js'
+import { shortValues } from './short-values.js'
 
 interface ChartRequest extends ChartRows {
   /** What a row is of; left out: its entity. */
@@ -27,7 +28,9 @@ const widthMin = 320
 export function charts(request: ChartRequest): readonly HTMLElement[] {
   const nameOf = request.nameOf ?? entityNames(request)
   const drawings = drawable(request).flatMap((column) => {
-    const picture = pictureOf(pointsOf(request, column, nameOf))
+    const mayAdd = column.addsUp === true && !request.isPartial
+    const other = mayAdd ? words.otherGroups : null
+    const picture = pictureOf(pointsOf(request, column, nameOf), other)
     return picture ? [{ column, picture }] : []
   })
   const [first] = drawings
@@ -39,13 +42,18 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
       place.replaceChildren(element('p', { class: 'muted' }, words.chartNeedsAll))
       return
     }
-    const { factor, unit } = unitScale(column.unit)
-    const title = titleOf({ ...column, unit }, picture.kind === 'lines' ? request.time : '')
+    const short = shortValues(document.documentElement.lang, column.unit)
+    const title = titleOf(
+      { ...column, unit: short.unit },
+      picture.kind === 'lines' ? request.time : '',
+    )
     const drawing =
       picture.kind === 'bars'
-        ? [barList(picture.points, factor)]
-        : lineChart(picture, { title, label: column.name, width, factor })
-    const omitted = picture.omitted > 0 ? words.notDrawn(picture.omitted) : null
+        ? [barList(picture.points, short)]
+        : lineChart(picture, { title, label: columnTitle(column), width, short })
+    const { omitted: count, hasOther } = picture
+    const omittedText = hasOther ? words.otherAdded(count) : words.notDrawn(count)
+    const omitted = count > 0 ? omittedText : null
     place.replaceChildren(
       element(
         'figure',
@@ -61,7 +69,7 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
   const choice = element(
     'select',
     {},
-    ...drawings.map(({ column: { name } }) => element('option', {}, name)),
+    ...drawings.map(({ column }) => element('option', {}, columnTitle(column))),
   )
   choice.addEventListener('input', () => {
     draw(drawings[choice.selectedIndex] ?? first)
@@ -78,8 +86,10 @@ function isWhole(picture: Picture): boolean {
   return picture.points.every(({ y }, index, all) => index === 0 || y <= (all[index - 1]?.y ?? y))
 }
 
-function titleOf({ name, description, unit }: PageColumn, time: string): string {
-  const what = [name, description].filter((text) => text !== '').join(' · ')
+function titleOf(column: PageColumn, time: string): string {
+  const { label, description, unit } = column
+  const isSaid = label !== '' || description === ''
+  const what = isSaid ? columnTitle(column) : `${column.name} · ${description}`
   const title = time === '' ? what : words.chartTitle(what, time)
   return unit === '' ? title : `${title}, ${unit}`
 }

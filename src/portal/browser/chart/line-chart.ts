@@ -1,7 +1,7 @@
 import { element, svgElement } from '../element.js'
 import { words } from '../page-words.js'
 import type { Picture, Point, Series } from './points.js'
-import { compactNumber, shortNumber } from './short-number.js'
+import type { ShortValues } from './short-values.js'
 
 const height = 260
 const margin = { top: 12, bottom: 28 } as const
@@ -19,8 +19,7 @@ interface LineTexts {
   readonly label: string
   /** In pixels. */
   readonly width: number
-  /** How many of the shown unit a value's unit is. */
-  readonly factor: number
+  readonly short: ShortValues
 }
 
 interface Scale {
@@ -34,16 +33,15 @@ interface Scale {
 /** Draws series over time, and describes them in text below. */
 export function lineChart(
   { series, isJoined }: Lines,
-  { title, label, width, factor }: LineTexts,
+  { title, label, width, short }: LineTexts,
 ): readonly Element[] {
   const points = series.flatMap((each) => each.points)
   const ticks = yTicks(points.map(({ y }) => y))
-  const textOf = (value: number) => compactNumber(value * factor)
-  const scale = scaleOf(points, ticks.map(textOf), ticks, width)
+  const scale = scaleOf(points, ticks.map(short.write), ticks, width)
   const picture = svgElement(
     'svg',
     { role: 'img', 'aria-label': title, viewBox: `0 0 ${width} ${height}`, width, height },
-    ...ticks.flatMap((value) => yTick(value, textOf(value), scale)),
+    ...ticks.flatMap((value) => yTick(value, short.write(value), scale)),
     ...xLabels(points, scale, width),
     ...series.flatMap(({ points: own }, index) => marks(own, index, isJoined, scale)),
   )
@@ -52,7 +50,7 @@ export function lineChart(
     element(
       'ul',
       { class: 'legend' },
-      ...series.map((each, index) => legendItem(each, index, label, factor)),
+      ...series.map((each, index) => legendItem(each, index, label, short)),
     ),
   ]
 }
@@ -144,12 +142,12 @@ function legendItem(
   { name, points }: Series,
   index: number,
   label: string,
-  factor: number,
+  { writeExact }: ShortValues,
 ): HTMLElement {
   const [first, last] = [points.at(0), points.at(-1)]
   const shownName = name === '' ? label : name
   const shown = (point: Point | undefined) =>
-    point ? `${shortNumber(point.yText, factor)} (${point.xText})` : words.empty
+    point ? `${writeExact(point.yText)} (${point.xText})` : words.empty
   return element(
     'li',
     {},

@@ -28,14 +28,20 @@ export interface Series {
 
 /** What is drawn of the points: bars of one time, or lines over several times. */
 export type Picture =
-  | { readonly kind: 'bars'; readonly points: readonly Point[]; readonly omitted: number }
-  | {
+  | (Omitted & { readonly kind: 'bars'; readonly points: readonly Point[] })
+  | (Omitted & {
       readonly kind: 'lines'
       readonly series: readonly Series[]
-      readonly omitted: number
       /** Each series has one value at a time, so that a line can join them. */
       readonly isJoined: boolean
-    }
+    })
+
+interface Omitted {
+  /** How many of the points or series have no picture of their own. */
+  readonly omitted: number
+  /** They are drawn as one, their sum, which comes last. */
+  readonly hasOther: boolean
+}
 
 const seriesMax = 6
 const barsMax = 30
@@ -73,13 +79,17 @@ function timeOf({ kind, text }: Cell): number {
   return Date.UTC(Number(year), (Number(quarter) - 1) * 3)
 }
 
-/** Chooses what to draw; null if there is nothing to compare. */
-export function pictureOf(points: readonly Point[]): Picture | null {
+/**
+ * Chooses what to draw; null if there is nothing to compare. The largest by total are drawn; with a
+ * name in `other`, the rest is added up under it.
+ */
+export function pictureOf(points: readonly Point[], other: string | null = null): Picture | null {
   if (points.length < 2) return null
   const times = new Set(points.map(({ x }) => x))
   if (times.size === 1) {
-    const shown = largest(points, ({ y }) => Math.abs(y), barsMax)
-    return { kind: 'bars', points: shown, omitted: points.length - shown.length }
+    const { shown, rest } = largest(points, ({ y }) => Math.abs(y), barsMax, other !== null)
+    const sum = other === null ? [] : sumsByTime(rest, other)
+    return { kind: 'bars', points: [...shown, ...sum], ...omittedOf(rest, other) }
   }
   const byName = new Map<string, Point[]>()
   for (const point of points) byName.set(point.name, [...(byName.get(point.name) ?? []), point])
@@ -88,15 +98,54 @@ export function pictureOf(points: readonly Point[]): Picture | null {
     points: own.toSorted((left, right) => (left.x ?? 0) - (right.x ?? 0)),
   }))
   const total = ({ points: own }: Series) => own.reduce((sum, { y }) => sum + Math.abs(y), 0)
-  const series = largest(all, total, seriesMax)
-  const isJoined = series.every(
+  const { shown, rest } = largest(all, total, seriesMax, other !== null)
+  const isJoined = shown.every(
     ({ points: own }) => new Set(own.map(({ x }) => x)).size === own.length,
   )
-  return { kind: 'lines', series, omitted: all.length - series.length, isJoined }
+  const series =
+    other === null || rest.length === 0
+      ? shown
+      : [
+          ...shown,
+          {
+            name: other,
+            points: sumsByTime(
+              rest.flatMap((each) => each.points),
+              other,
+            ),
+          },
+        ]
+  return { kind: 'lines', series, ...omittedOf(rest, other), isJoined }
 }
 
-/** The largest of a list, in its order. */
-function largest<T>(all: readonly T[], size: (each: T) => number, max: number): readonly T[] {
-  const kept = new Set(all.toSorted((left, right) => size(right) - size(left)).slice(0, max))
-  return all.filter((each) => kept.has(each))
+function omittedOf(rest: readonly unknown[], other: string | null): Omitted {
+  return { omitted: rest.length, hasOther: other !== null && rest.length > 0 }
+}
+
+/** The largest of a list, in its order, and the rest, for which one place may be kept. */
+function largest<T>(
+  all: readonly T[],
+  size: (each: T) => number,
+  max: number,
+  keepsPlace: boolean,
+): { readonly shown: readonly T[]; readonly rest: readonly T[] } {
+  const count = keepsPlace && all.length > max ? max - 1 : max
+  const kept = new Set(all.toSorted((left, right) => size(right) - size(left)).slice(0, count))
+  return {
+    shown: all.filter((each) => kept.has(each)),
+    rest: all.filter((each) => !kept.has(each)),
+  }
+}
+
+/** One point for each time, from left to right: the sum of its values, exact for whole numbers. */
+function sumsByTime(points: readonly Point[], name: string): readonly Point[] {
+  const byTime = new Map<number | null, Point[]>()
+  for (const point of points) byTime.set(point.x, [...(byTime.get(point.x) ?? []), point])
+  const sums = [...byTime].map(([x, own]): Point => {
+    const isWhole = own.every(({ yText }) => /^-?\d+$/.test(yText))
+    const y = own.reduce((sum, each) => sum + each.y, 0)
+    const exact = isWhole ? own.reduce((sum, each) => sum + BigInt(each.yText), 0n) : y
+    return { name, x, y, xText: own[0]?.xText ?? '', yText: String(exact) }
+  })
+  return sums.toSorted((left, right) => (left.x ?? 0) - (right.x ?? 0))
 }

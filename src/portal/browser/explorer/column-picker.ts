@@ -1,6 +1,7 @@
 import { button, element, sayChanged } from '../element.js'
 import { words } from '../page-words.js'
 import { wordFinder } from '../word-finder.js'
+import { bySection } from '../question/page-column.js'
 import type { PageColumn } from '../question/page-column.js'
 import type { FormPart } from '../question/row-list.js'
 
@@ -18,18 +19,26 @@ export function columnPicker(
     const some = names.size === 0 ? words.noColumn : words.columnsChosen(names.size, columns.length)
     count.textContent = names.size === columns.length ? words.everyColumn : some
   }
-  const ticks = columns.map(({ name, description }) => {
+  const tickOf = (column: PageColumn) => {
+    const { name, label, description } = column
     const box = element('input', { type: 'checkbox', checked: names.has(name) })
     box.addEventListener('input', () => {
       if (box.checked) names.add(name)
       else names.delete(name)
       say()
     })
-    const text = element('span', {}, element('code', {}, name), ` ${description}`)
-    const label = element('label', {}, box, text)
-    return element('li', {}, label)
-  })
-  const list = element('ul', { class: 'ticks' }, ...ticks)
+    const text =
+      label === ''
+        ? element('span', {}, element('code', {}, name), ` ${description}`)
+        : element('span', { title: description }, `${label} · `, element('code', {}, name))
+    return element('li', {}, element('label', {}, box, text))
+  }
+  const sections = bySection(columns, (column) => [tickOf(column)])
+  const ticks = [...sections.values()].flat()
+  const items = [...sections].flatMap(([section, own]) =>
+    section === '' ? own : [element('li', {}, section, element('ul', {}, ...own))],
+  )
+  const list = element('ul', { class: 'ticks' }, ...items)
   const tick = (isTicked: boolean) => {
     names.clear()
     for (const { name } of isTicked ? columns : []) names.add(name)

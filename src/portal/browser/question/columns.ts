@@ -15,6 +15,8 @@ export function readColumns(): readonly DatasetColumn[] {
     const facts = types.get(type)
     return {
       name: row.dataset['name'] ?? '',
+      label: row.dataset['label'] ?? '',
+      section: row.dataset['section'] ?? '',
       type,
       unit: cellText(row, 2),
       description: cellText(row, 3),
@@ -32,6 +34,7 @@ export function readColumns(): readonly DatasetColumn[] {
 export function readMeasures(): readonly DefinedMeasure[] {
   return rowsOf('measure-table').map((row) => ({
     name: row.dataset['name'] ?? '',
+    label: '',
     unit: cellText(row, 1),
     description: cellText(row, 2),
   }))

@@ -1,8 +1,8 @@
 import type { Operator } from '../../../columns/operators.js'
 import { element } from '../element.js'
 import { words } from '../page-words.js'
+import { columnOptions } from './column-options.js'
 import type { Filter } from './filters.js'
-import { columnHint } from './page-column.js'
 import type { PageColumn } from './page-column.js'
 import { rowList } from './row-list.js'
 import type { FormPart } from './row-list.js'
@@ -26,10 +26,7 @@ export function filterEditor(
  * to `input`, so that the form, which reads it next, finds it complete.
  */
 function filterRow(columns: readonly PageColumn[], filter: Filter | null): FormPart<Filter> {
-  const columnOptions = columns.map((each) =>
-    element('option', { value: each.name }, columnHint(each)),
-  )
-  const column = element('select', { 'aria-label': words.column }, ...columnOptions)
+  const column = element('select', { 'aria-label': words.column }, ...columnOptions(columns))
   const operator = element('select', { 'aria-label': words.operator })
   const place = element('span', { class: 'value' })
   const chosen = () => columns.find(({ name }) => name === column.value)

@@ -4,8 +4,10 @@ import type { Operator } from '../../../columns/operators.js'
 /** A column of the dataset, or of an answer, as the page shows it; unknown texts are empty. */
 export interface PageColumn {
   readonly name: string
-  /** Stands for the name at the head of a table. */
-  readonly heading?: string
+  /** What a heading says; empty without one, and then the name does. */
+  readonly label: string
+  /** The group of columns that it belongs to. */
+  readonly section: string
   readonly type: ShownType
   readonly unit: string
   readonly description: string
@@ -14,6 +16,8 @@ export interface PageColumn {
   readonly isKey: boolean
   /** A number that can be added up or drawn. */
   readonly isQuantity: boolean
+  /** Its values for several groups are one value for all of them when they are added up. */
+  readonly addsUp?: boolean
 }
 
 /** What groups of rows a column makes, and which values it has for a group of rows. */
@@ -29,18 +33,37 @@ export interface DatasetColumn extends PageColumn {
 /** A measure that the dataset defines. */
 export interface DefinedMeasure {
   readonly name: string
+  readonly label: string
   readonly unit: string
   readonly description: string
 }
 
 const hintLettersMax = 60
 
-/** The name of a column and the beginning of its description, as one choice of a list. */
-export function columnHint({
-  name,
-  description,
-}: Pick<PageColumn, 'name' | 'description'>): string {
+/** What a heading says of a column: `Revenue · 2110`, or its name alone. */
+export function columnTitle({ name, label }: Pick<PageColumn, 'name' | 'label'>): string {
+  return label === '' || label === name ? name : `${label} · ${name}`
+}
+
+/** A column as one choice of a list; without a label, the beginning of its description follows. */
+export function columnHint(column: Pick<PageColumn, 'name' | 'label' | 'description'>): string {
+  const { name, label, description } = column
+  if (label !== '') return columnTitle(column)
   const isLong = description.length > hintLettersMax
   const hint = isLong ? `${description.slice(0, hintLettersMax - 1)}…` : description
   return hint === '' ? name : `${name} · ${hint}`
+}
+
+/** The choices of a list by section, in the order of the first column of each. */
+export function bySection<Column extends PageColumn, Choice>(
+  columns: readonly Column[],
+  choicesOf: (column: Column) => readonly Choice[],
+): ReadonlyMap<string, readonly Choice[]> {
+  const sections = new Map<string, Choice[]>()
+  for (const column of columns) {
+    const choices = sections.get(column.section) ?? []
+    choices.push(...choicesOf(column))
+    sections.set(column.section, choices)
+  }
+  return sections
 }

@@ -1,5 +1,6 @@
 import { callName, parseCalls, parseDirectedCalls } from '../../../columns/call-text.js'
 import type { Call } from '../../../columns/call-text.js'
+import { headingNames } from '../../../query/headings.js'
 import { parseLimit, readParameters } from '../../../query/parse-url.js'
 import { encodeForUrl } from '../../../query/write-url.js'
 import { readFilters, writeFilters } from './filters.js'
@@ -18,6 +19,7 @@ export interface SummaryQuestion {
 }
 
 const parameterNames = ['group', 'measures', 'order', 'limit', 'labels', 'format', 'excel']
+const addressNames = [...parameterNames, ...headingNames]
 
 /** The names of the parameters of an aggregate: columns of these names can't be filtered by URL. */
 export const summaryParameters: readonly string[] = [...parameterNames, 'having']
@@ -46,7 +48,7 @@ export function writeSummaryQuestion(
  * @throws bad_request for what can't be read
  */
 export function readSummaryQuestion(query: string): SummaryQuestion {
-  const { filters, parameters } = readParameters(query, parameterNames, ['having'])
+  const { filters, parameters } = readParameters(query, addressNames, ['having'])
   const texts = (name: string) => {
     const list = parameters.get(name) ?? ''
     return list === '' ? [] : parseCalls(list, name).map(callText)

@@ -1,15 +1,16 @@
 import { element } from '../element.js'
 import { words } from '../page-words.js'
 import type { Cell } from './exact-rows.js'
+import { columnTitle } from './page-column.js'
 import type { PageColumn } from './page-column.js'
 
-/** The head of a column: its name, with its unit below it. */
+/** The head of a column: its label and name, with its unit below it. */
 export function headCell(column: PageColumn): HTMLTableCellElement {
-  const { name, heading = name, unit, description, type } = column
+  const { unit, description, type } = column
   return element(
     'th',
     { scope: 'col', title: description, class: isNumber(type) ? 'number' : null },
-    heading,
+    columnTitle(column),
     unit === '' ? null : element('small', {}, unit),
   )
 }

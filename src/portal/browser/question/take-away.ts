@@ -1,7 +1,7 @@
 import { askFor, leftOf } from '../ask-page.js'
 import type { Left, Refusal } from '../ask-page.js'
 import { button, element } from '../element.js'
-import { words } from '../page-words.js'
+import { labels, words } from '../page-words.js'
 import { sayRefusal } from '../refusal-text.js'
 
 /** A file that an answer can be saved as. */
@@ -13,7 +13,7 @@ interface TakenFile {
 
 const pageFormats = [
   ['CSV', 'csv'],
-  ['XLSX', 'xlsx'],
+  ['XLSX', labels === 'ru' ? 'xlsx&lang=ru' : 'xlsx'],
   ['Parquet', 'parquet'],
 ] as const
 
