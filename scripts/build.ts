@@ -20,6 +20,7 @@ const workers = [
   'app/pack-worker',
   'app/import-worker',
   'app/hash-worker',
+  'app/name-worker',
   'http/sheet/sheet-worker',
 ].map((name) => `src/${name}.ts`)
 

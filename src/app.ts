@@ -8,6 +8,7 @@ import { GuideWarmer } from './app/guide-warmer.js'
 import { Hook } from './app/hook.js'
 import { serveMetrics } from './app/metrics-server.js'
 import { Metrics, uncounted } from './app/metrics.js'
+import { ThreadNameFinder } from './app/name-finder.js'
 import { openSales } from './app/open-sales.js'
 import type { Sales } from './app/open-sales.js'
 import { openServer } from './app/open-server.js'
@@ -36,6 +37,7 @@ import { createService } from './service.js'
 import type { Service } from './service.js'
 import type { MakeForms } from './versions/forms/forms-order.js'
 import type { HashFile } from './versions/hash-file.js'
+import type { FileChecks } from './versions/store/file-checks.js'
 import type { OpenFiles } from './versions/opener.js'
 
 export interface App {
@@ -138,7 +140,7 @@ async function openApp(
   const engines = await openEngines(base, state, updates, memoryLimitBytes)
   const catalog = () => live.serving.catalog
   const registry = () => live.serving.registry
-  const service = openService(base, records, catalog, engines.all)
+  const service = openService(base, records, catalog, engines.all, updates.checks)
   const guides = new GuideWarmer(service, logger)
   newlyServed.connect(() => followChange(guides, engines.files, logger))
   const sales = openSales(base, { mail, mailer, records, catalog, registry, onAttempt })
@@ -262,12 +264,15 @@ async function openEngines(
 }
 
 function openService(
-  { clock }: ServerBase,
+  { clock, cleanup }: ServerBase,
   { control, charges, reads, lastUsed, rates, keys }: Records,
   catalog: () => Catalog,
   engine: Engine,
+  checks: FileChecks,
 ): Service {
+  const names = cleanup.use(new ThreadNameFinder(checks))
   return createService({
+    names,
     control,
     charges,
     reads,

@@ -27,6 +27,8 @@ import type { EmptyReason } from './service/empty-answer.js'
 import { entityTag, matchesTag } from './service/entity-tag.js'
 import { OpenExports } from './service/export.js'
 import type { Export } from './service/export.js'
+import { findEntities } from './service/find.js'
+import type { Find, NameFinder } from './service/find.js'
 import { withFacts } from './service/column-facts.js'
 import type { DatasetFacts } from './service/column-facts.js'
 import { Guides } from './service/guides.js'
@@ -74,6 +76,8 @@ export interface Service extends Admission {
   ) => Promise<DatasetFacts>
   /** The description plus what an agent needs: values, ranges, example rows, calls that work. */
   readonly guideDataset: (caller: Caller, name: string) => Promise<DatasetGuide>
+  /** Entities by key or name. */
+  readonly find: Find
   readonly account: (caller: Caller) => Promise<AccountDescription>
   /** The agents of the caller's subscription, newest first. @throws not_found for the demo token */
   readonly connections: (caller: Caller) => Promise<readonly OwnConnection[]>
@@ -110,6 +114,7 @@ export interface ServiceParts extends PageParts {
   readonly reads: AdmissionReads
   readonly lastUsed: LastUsed
   readonly rates: RateLimits
+  readonly names: NameFinder
 }
 
 /** Everything that REST, MCP and the portal offer. */
@@ -155,6 +160,7 @@ export function createService(parts: ServiceParts): Service {
       const { access } = enterDataset(caller, name, clock.now())
       return guides.guide(access, readOptions(caller, access))
     },
+    find: (...asked) => findEntities(parts, ...asked),
     account: async ({ principal, catalog, limits }) =>
       describeAccount(control, principal, catalog, limits.rate, clock.now()),
     connections: ({ principal }) => ownConnections(control, principal, clock.now()),

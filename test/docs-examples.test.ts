@@ -7,6 +7,7 @@ import type { CliParts } from '../src/cli/parts.js'
 import { buildProgram } from '../src/cli/program.js'
 import { buildCliFixture } from './cli/fixtures/cli-fixture.js'
 import type { CliFixture } from './cli/fixtures/cli-fixture.js'
+import { logged } from './support/logged.js'
 import { callTool } from './support/mcp/mcp-messages.js'
 import { readDocument } from './support/openapi.js'
 import {
@@ -55,13 +56,14 @@ async function startFixture(t: Test): Promise<Fixture> {
   const cli = await buildCliFixture(t, registry, files)
   cpSync(data, join(cli.folder, 'data'), { recursive: true })
   const world = await startWorld(t, { at: cli.folder, files: {}, registry })
+  // Otherwise a busy machine describes columns without what they hold.
+  await world.app.prepare()
+  await logged(world, '"packed"')
   return { world, cli, token: null, ids: new Map(), requests: 0 }
 }
 
 /** For pages that sell and change nothing. */
 const shared = await startFixture(t)
-// Otherwise a busy machine describes columns without what they hold.
-await shared.world.app.prepare()
 
 const isTranscript = (text: string) => text.startsWith('→ ')
 

@@ -20,6 +20,7 @@ export class GuideWarmer {
   readonly #logger: FastifyBaseLogger
   readonly #failures = new Map<string, ReportedFailure>()
   #running = new AbortController()
+  #latest: Promise<void> = Promise.resolve()
   #isClosed = false
 
   constructor(service: Service, logger: FastifyBaseLogger) {
@@ -27,12 +28,24 @@ export class GuideWarmer {
     this.#logger = logger
   }
 
-  /** Starts over with the datasets that are served now; finished guides are kept. */
+  /**
+   * Starts over with the datasets that are served now; finished guides are kept. Ends with the last
+   * start.
+   */
   async start(): Promise<void> {
     this.#running.abort()
     if (this.#isClosed) return
     this.#running = new AbortController()
     const { signal } = this.#running
+    this.#latest = this.#make(signal)
+    let run
+    while (run !== this.#latest) {
+      run = this.#latest
+      await run
+    }
+  }
+
+  async #make(signal: AbortSignal): Promise<void> {
     const failed = new Set<string>()
     const isWhole = await this.#service.prepare(signal, ({ dataset, cause }) => {
       // One line for each dataset, even if several of its plans fail.

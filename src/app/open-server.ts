@@ -10,6 +10,7 @@ import type { ReportTo } from '../http/routes.js'
 import { buildServer } from '../http/server.js'
 import type { HttpParts } from '../http/server.js'
 import { machineMemory, openFilesLimit } from '../machine.js'
+import { contextOf } from '../http/request-context.js'
 import { addMcp } from '../mcp/mcp-routes.js'
 import type { McpParts } from '../mcp/mcp-routes.js'
 import { protocolServer } from '../mcp/protocol-server.js'
@@ -102,6 +103,15 @@ function portalParts(site: Site, { service, live, sales }: DoorParts): PortalPar
     site,
     showcase: service.showcase,
     firstPath: (dataset) => firstPath(live.serving, dataset),
+    entities: {
+      find: service.find,
+      readPage: service.readPage,
+      asVisitor: (request, reply) => {
+        const token = live.serving.catalog.demo?.token ?? ''
+        const context = { ...contextOf(request, reply), authorization: `Bearer ${token}` }
+        return service.admit(context, 1)
+      },
+    },
     planWay: (context, dataset) => planWay(context, offerOf(sales.shop), dataset),
   }
 }

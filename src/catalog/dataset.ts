@@ -16,6 +16,7 @@ import type { OpenedContent } from '../versions/files/build-version.js'
 import { readPartitions } from '../versions/files/partition.js'
 import { uniteColumns } from '../versions/files/unite.js'
 import type { ColumnTexts } from '../versions/files/unite.js'
+import { entityOf } from './entity.js'
 import { firstNamesOf, requireFirstColumns } from './first-columns.js'
 import type { FirstNames } from './first-columns.js'
 import { derivedVersion } from '../versions/version.js'
@@ -132,7 +133,8 @@ export function buildDataset(
   problems.push(...built.problems)
   const scalarAt = (path: Problem['path']) => registry.scalarAt(['datasets', name, ...path])
   const demo = demoSubset(entry, find, scalarAt, problems)
-  const { version } = built
+  const entity = entityOf(entry, find, { aliases: texts.aliases, demo, history }, problems)
+  const version = Object.freeze({ ...built.version, entity })
   const requireFilter =
     typeof entry.require_filter === 'boolean' ? entry.require_filter : version.rows > largeRows
   return {
@@ -186,6 +188,9 @@ export function earlierVersion(
       key: version.key.map(today),
       lookUps: version.lookUps.map(today),
       history: version.history && today(version.history),
+      // Its index has the former columns and demo subset.
+      entity: null,
+      names: null,
     }),
     demo: problems.length > 0 ? null : demo,
   })

@@ -2,6 +2,7 @@ import { relative, resolve } from 'node:path'
 import { abortAfter } from '../clock.js'
 import type { Clock } from '../clock.js'
 import type { CodeLabels } from '../columns/codes.js'
+import { parseAliases } from '../registry/aliases.js'
 import { parseCodeLabels, upperColumns } from '../registry/code-names.js'
 import { parseDictionary } from '../registry/dictionary.js'
 import type { YamlPath } from '../registry/located-yaml.js'
@@ -206,7 +207,9 @@ async function readColumnTexts(
     const parse = (text: string) => parseCodeLabels(text, upperColumns(levels))
     labels.set(column, await read(['columns', column, 'labels'], names, parse))
   }
-  return { dictionary, labels }
+  const { aliases: names } = entry.entity ?? {}
+  const aliases = names === undefined ? [] : await read(['entity', 'aliases'], names, parseAliases)
+  return { dictionary, labels, aliases }
 }
 
 /** The reason for the owner. It holds no absolute path, because it may reach a log. */

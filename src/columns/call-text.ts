@@ -172,8 +172,8 @@ function malformed(rest: string, where: string): Error {
   const [written, dividend = '', divisor = ''] = quotientOfSums.exec(rest) ?? []
   if (written !== undefined) {
     const meant = `ratio(${dividend}/${divisor})`
-    const detail = `${where}: write a quotient of sums as ${meant}.`
-    return correctable(detail, { kind: 'part', key: where, written, meant })
+    const detail = `${where}: write a quotient of sums as ${meant}, over the rows that have both.`
+    return correctable(detail, { kind: 'part', key: where, written, meant, isExample: true })
   }
   const { text, meant } = meantElement(rest, where)
   if (meant !== undefined) {

@@ -1,7 +1,7 @@
 import type { Column } from './column.js'
 
 /** A column of a formula as it is written: `2110@2024`. */
-export interface WrittenTerm {
+interface WrittenTerm {
   readonly name: string
   /** The value of the history column; null = every row. */
   readonly at: string | null

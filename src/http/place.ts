@@ -17,6 +17,8 @@ const restTools: Readonly<Record<string, string>> = {
   '/v1/:dataset/aggregate': 'aggregate',
   '/v1/:dataset/export': 'export',
   '/v1/:dataset/schema': 'schema',
+  '/v1/find': 'find',
+  '/v1/:dataset/find': 'find',
 }
 
 const doors: readonly (readonly [Door, RegExp])[] = [

@@ -16,6 +16,7 @@ import {
 import { addData } from './data-routes.js'
 import type { Admit } from './data-routes.js'
 import { sendOwn } from './entity.js'
+import { addFind } from './find-routes.js'
 import { contextOf, queryOf, reading, seenRequest } from './request-context.js'
 import type { DatasetRoute } from './request-context.js'
 
@@ -43,6 +44,7 @@ export function addRoutes(app: FastifyInstance, parts: RouteParts): void {
   addHealth(app, parts)
   addDescriptions(app, service, admit)
   addData(app, parts, admit)
+  addFind(app, service, admit)
 }
 
 function addHealth(app: FastifyInstance, parts: RouteParts): void {

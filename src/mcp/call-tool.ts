@@ -5,16 +5,25 @@ import { questionLists, rawQuestion, readForms } from '../query/parse-json.js'
 import { shapeReader } from '../query/read-shape.js'
 import { repeatedKey, requireSingleKeys } from '../query/scan-json.js'
 import { rawSummary, summaryLists } from '../query/summary/parse-summary.js'
+import { rawFind } from '../query/parse-find.js'
 import { rawTop } from '../query/parse-top.js'
 import { recordOf } from '../registry/shape.js'
 import { memberText } from '../row-texts.js'
 import type { Caller, Service } from '../service.js'
 import { correctedCall } from './corrected-call.js'
 import { describeAnswer } from './describe-answer.js'
-import { answerRoom, groupsAnswer, groupsRoom, queryAnswer, topAnswer } from './query-answer.js'
+import {
+  answerRoom,
+  findAnswer,
+  groupsAnswer,
+  groupsRoom,
+  queryAnswer,
+  topAnswer,
+} from './query-answer.js'
 import {
   AggregateArguments,
   DescribeArguments,
+  FindArguments,
   ListArguments,
   QueryArguments,
   TopArguments,
@@ -47,12 +56,14 @@ const argumentLists: Readonly<Record<ToolName, readonly string[]>> = {
   query: questionLists,
   aggregate: summaryLists,
   top: questionLists,
+  find: [],
 }
 
 const readList = shapeReader(ListArguments, 'the arguments')
 const readDescribe = shapeReader(DescribeArguments, 'the arguments')
 const readQuery = shapeReader(QueryArguments, 'the arguments', 'rows')
 const readAggregate = shapeReader(AggregateArguments, 'the arguments', 'aggregate')
+const readFind = shapeReader(FindArguments, 'the arguments')
 const readTop = shapeReader(TopArguments, 'the arguments', 'top')
 
 /**
@@ -126,6 +137,10 @@ async function run(
         checkOnly,
       })
       return answer.kind === 'groups' ? groupsAnswer(answer) : answer
+    }
+    case 'find': {
+      const { resource = null, ...asked } = readFind(args)
+      return findAnswer(await service.find(caller, resource, rawFind(asked), checkOnly))
     }
     case 'top': {
       const { resource, ...top } = readTop(args)

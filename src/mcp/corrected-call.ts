@@ -61,6 +61,8 @@ export function keepsMeaning(args: Arguments, correction: Correction): boolean {
   if (kind === 'part' && (correction.isExample ?? correction.isSame)) return true
   // A name may have become a function: `month(day)` for `day.month`.
   const gained = tokensOf(correction.meant)
+  const signs = (words: readonly string[]) => words.filter((word) => /^[@+*-]$/.test(word)).length
+  if (signs(wordsOf(correction.meant)) > signs(wordsOf(correction.written))) return false
   return wordsOf(correction.written).every((word) => {
     const [same = -1] = [
       gained.indexOf(word),

@@ -4,8 +4,9 @@ export const instructions = [
   '1. list_resources: the datasets that this token can read.',
   '2. describe_resource: columns, types, units, operators, values of codes, example rows and ' +
     'calls. Never guess a column name: many are codes, such as "2110".',
-  '3. aggregate: counts, totals, averages and ratios by group. top: the rows with the largest or ' +
-    'smallest values. query: the rows that meet all filters.',
+  '3. find: the key of a company by its name. aggregate: counts, totals, averages and ratios by ' +
+    'group. top: the rows with the largest or smallest values. query: the rows that meet all ' +
+    'filters.',
   '',
   '- Returned rows and groups count against a monthly quota: aggregate instead of adding up ' +
     'rows, filter first, select only the columns you need. Descriptions, lists and errors are ' +

@@ -2,7 +2,8 @@ import { keepingDigits, writtenJson } from '../query/exact-json.js'
 import type { WrittenJson } from '../query/exact-json.js'
 import { textsOf } from '../row-texts.js'
 import { many } from '../text.js'
-import type { ColumnHead, GroupsAnswer, Page, Room } from '../service/page.js'
+import type { FoundAnswer } from '../service/find.js'
+import type { ColumnHead, Cost, GroupsAnswer, Page, Room } from '../service/page.js'
 
 /** The serialised answer (contract 2). */
 const lettersMax = 30_000
@@ -108,6 +109,22 @@ export function groupsAnswer(answer: GroupsAnswer): object {
   }
 }
 
+/** Entities for an agent, for `exactJsonText`. */
+export function findAnswer({ entries, explained, leftOut, quota }: FoundAnswer): object {
+  const data = entries.map((entry) => {
+    const { names, cells } = textsOf(keepingDigits(entry))
+    return Object.fromEntries(
+      names.map((name, index) => [JSON.parse(name), writtenJson(cells[index] ?? 'null')]),
+    )
+  })
+  return {
+    data,
+    ...(explained && { explained }),
+    ...(leftOut.length > 0 && { left_out: leftOut }),
+    quota: shownQuota(quota),
+  }
+}
+
 /** The cells by column; of a row that is too long the first columns that fit, and what is said. */
 function cellsOf({ columns, rows }: Pick<Page, 'columns' | 'rows'>) {
   const texts = rows.map(cellTexts)
@@ -146,8 +163,12 @@ function beginningOf(cell: string): string {
 function chargeOf({ version, quota }: Page | GroupsAnswer) {
   return {
     version: version.id,
-    quota: quota ? { rows_remaining: quota.remaining, scope: quota.scope } : null,
+    quota: shownQuota(quota),
   }
+}
+
+function shownQuota(quota: Cost['quota']): QueryAnswer['quota'] {
+  return quota ? { rows_remaining: quota.remaining, scope: quota.scope } : null
 }
 
 /** Rows, each the JSON texts of its cells, turned into columns. */

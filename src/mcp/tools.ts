@@ -4,13 +4,16 @@ import { operatorNames } from '../columns/operators.js'
 import { questionFields } from '../query/parse-json.js'
 import { groupsLimit, groupsMax, measuresMax } from '../query/summary/raw-summary.js'
 import { summaryFields } from '../query/summary/parse-summary.js'
+import { findFields } from '../query/parse-find.js'
 import { topFields } from '../query/parse-top.js'
 import {
-  DatasetSummarySchema,
-  columnHead,
-  datasetHead,
-  nullable,
-} from '../service/answer-schemas.js'
+  AggregateAnswer,
+  DescribeAnswer,
+  FindAnswer,
+  ListAnswer,
+  QueryAnswer,
+  TopAnswer,
+} from './tool-answers.js'
 
 /** The limit of a query that names none (contract 2). */
 export const usualLimit = 50
@@ -74,92 +77,15 @@ export const TopArguments = Type.Object(
   },
 )
 
-const text = Type.String()
-const texts = Type.Array(text)
-const count = Type.Integer({ minimum: 0 })
-const value = Type.Union([Type.String(), Type.Number()])
-/** Any values; never written as `{}` or `true`, which some clients refuse. */
-const list = Type.Unsafe<readonly unknown[]>({ type: 'array' })
-/** By column name, one value a row. */
-const columnLists = Type.Unsafe<Readonly<Record<string, readonly unknown[]>>>({
-  type: 'object',
-  additionalProperties: { type: 'array' },
-})
-const question = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' })
-
-const ListAnswer = Type.Object({ resources: Type.Array(DatasetSummarySchema) })
-
-const DescribeAnswer = Type.Object({
-  ...datasetHead,
-  fast_filters: texts,
-  profiled_rows: nullable(count),
-  aggregates: Type.Optional(
-    Type.Object({
-      rows_per_group: count,
-      functions: Type.Array(Type.Object({ type: text, measures: texts, group: texts })),
-      measures: Type.Array(
-        Type.Object({
-          name: text,
-          formula: text,
-          unit: Type.Optional(text),
-          description: Type.Optional(text),
-        }),
-      ),
-      example: Type.Object({ purpose: text, arguments: question }),
-    }),
-  ),
-  columns: Type.Array(
-    Type.Object({
-      ...columnHead,
-      label: Type.Optional(text),
-      section: Type.Optional(text),
-      unit: Type.Optional(text),
-      description: Type.Optional(text),
-      values: Type.Optional(list),
-      min: Type.Optional(value),
-      max: Type.Optional(value),
-      null_share: Type.Optional(Type.Number()),
-      levels: Type.Optional(question),
-      labels: Type.Optional(Type.Boolean()),
-    }),
-  ),
-  operators: Type.Optional(
-    Type.Array(Type.Object({ op: text, meaning: text, types: texts, example: question })),
-  ),
-  sample_rows: columnLists,
-  examples: Type.Optional(
-    Type.Array(Type.Object({ purpose: text, arguments: question, row_count: count })),
-  ),
-  hint: Type.Optional(text),
-})
-
-/** What every answer with data has. */
-const dataHead = {
-  columns: texts,
-  data: columnLists,
-  truncated: Type.Boolean(),
-  version: text,
-  quota: Type.Union([Type.Object({ rows_remaining: count, scope: text }), Type.Null()]),
-  hint: Type.Optional(text),
-}
-
-const TopAnswer = Type.Object({
-  ...dataHead,
-  row_count: count,
-  explained: Type.Optional(Type.Boolean()),
-})
-
-const QueryAnswer = Type.Object({ ...TopAnswer.properties, next_cursor: nullable(text) })
-
-const AggregateAnswer = Type.Object({
-  ...dataHead,
-  units: Type.Unsafe<Readonly<Record<string, string>>>({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-  }),
-  groups: count,
-  rows: nullable(count),
-})
+export const FindArguments = Type.Object(
+  {
+    ...findFields,
+    resource: Type.Optional(
+      Type.String({ description: 'the name of a dataset; left out, all that have names' }),
+    ),
+  },
+  { additionalProperties: false, description: 'an object {q, resource, limit}' },
+)
 
 const annotations = {
   readOnlyHint: true,
@@ -187,7 +113,7 @@ function plain(
   return JSON.parse(text) as Tool['inputSchema']
 }
 
-/** The five tools, always in this order. */
+/** The six tools, always in this order. */
 export const tools = [
   {
     name: 'list_resources',
@@ -269,6 +195,18 @@ export const tools = [
     inputSchema: plain(TopArguments, ['resource', 'by']),
     outputSchema: plain(TopAnswer),
     annotations: { title: 'First rows by a column', ...annotations },
+  },
+  {
+    name: 'find',
+    title: 'Find a company by name',
+    description:
+      'Entities, such as companies, by name or key: legal forms, quotes, Latin letters, initials ' +
+      'and a mistyped letter do not matter. Use it to get the key for filters. match says how ' +
+      'good an entry is: key, exact, prefix, words or typo. Each entry counts as a part of a ' +
+      'row; when nothing is found, explained names the words that are nowhere, for one row.',
+    inputSchema: plain(FindArguments, ['q']),
+    outputSchema: plain(FindAnswer),
+    annotations: { title: 'Find a company by name', ...annotations },
   },
 ] as const
 

@@ -102,6 +102,7 @@ export class NameIndex {
    * @throws ServiceError bad_request when the question is too long or has no letter or digit
    */
   find(question: FindQuestion): readonly Match[] {
+    this.#patterns.begin()
     const words = readNameQuestion(question.q)
     const keys = this.#findKeys(question)
     const seen = new Set(keys.map(({ key }) => key))
@@ -117,6 +118,7 @@ export class NameIndex {
    * @throws ServiceError bad_request, as `find`
    */
   explain(question: FindQuestion): FindExplanation {
+    this.#patterns.begin()
     const { typed, readings } = readNameQuestion(question.q)
     const known = typed.filter(
       (word) =>

@@ -1,3 +1,4 @@
+import { NearWords } from './near-words.js'
 import { isEmpty } from './pattern.js'
 import type { Pattern, Slot } from './pattern.js'
 import { initialsMax, initialsMin, wholeInitials } from './readings.js'
@@ -25,9 +26,16 @@ export type Editing = 'none' | 'unknown words' | 'words' | 'beginnings'
 /** Makes patterns of the words of a question. */
 export class PatternMaker {
   readonly #vocabulary: Vocabulary
+  readonly #nearWords: NearWords
 
   constructor(vocabulary: Vocabulary) {
     this.#vocabulary = vocabulary
+    this.#nearWords = new NearWords(vocabulary)
+  }
+
+  /** Begins a question, in which only some words are compared with edits. */
+  begin(): void {
+    this.#nearWords.begin()
   }
 
   /** Whether a name has one of the words. */
@@ -103,7 +111,7 @@ export class PatternMaker {
   #pair(known: string, like: string, order: (known: Slot, near: Slot) => readonly Slot[]) {
     const number = this.#vocabulary.numberOf(known)
     if (number < 0) return []
-    const edited = this.#vocabulary.near(like, false)
+    const edited = this.#nearWords.near(like, false)
     return edited.size === 0 ? [] : order(exactly(number), { equals: [], ranges: [], edited })
   }
 
@@ -132,7 +140,7 @@ export class PatternMaker {
   #near(spellings: readonly string[], editing: Editing, extra: number) {
     const found = new Map<number, number>()
     for (const spelling of spellings.slice(0, editedSpellingsMax)) {
-      const near = this.#vocabulary.near(spelling, editing === 'beginnings', extra)
+      const near = this.#nearWords.near(spelling, editing === 'beginnings', extra)
       for (const [word, edits] of near) {
         if (edits < (found.get(word) ?? Infinity)) found.set(word, edits)
       }

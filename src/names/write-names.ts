@@ -29,6 +29,9 @@ export interface Alias {
 /** The format of the file: `NameIndex` opens no other. */
 export const nameIndexFormat = 1
 
+/** A longer name is found by its beginning. */
+const nameLettersMax = 1000
+
 /** Pages of the file that SQLite keeps while it writes. */
 const cacheKiB = 64 * 1024
 
@@ -99,7 +102,7 @@ function writeReadings(db: Database.Database, aliases: readonly Alias[]): void {
     if (row.key !== lastKey) entity++
     lastKey = row.key
     for (const alias of [null, ...(more.get(row.key) ?? [])]) {
-      for (const reading of readingsOf(alias ?? row.name)) {
+      for (const reading of readingsOf((alias ?? row.name).slice(0, nameLettersMax))) {
         insert.run(index.add(entity, row.periods, row.demo, reading), id, alias)
       }
     }

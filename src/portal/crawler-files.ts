@@ -1,5 +1,6 @@
 import { plainText } from '../plain-text.js'
 import type { ShownDataset, Showcase } from '../service/showcase.js'
+import { encodeForUrl } from '../query/write-url.js'
 import { html, xmlText } from './html.js'
 import { versionsOf } from './search-tags.js'
 import { wordsOf } from './words.js'
@@ -19,6 +20,7 @@ const privatePaths = [
   '/hooks',
   '/healthz',
   '/readyz',
+  '/datasets/*/find',
 ]
 
 /** `robots.txt` (RFC 9309): the portal is for everybody. `root` is the prefix behind a proxy. */
@@ -31,7 +33,11 @@ export function robotsText(base: string, root: string): string {
 export function sitemapText(base: string, datasets: readonly ShownDataset[]): string {
   const pages = [
     ...['/', '/guide', '/docs'].map((path) => ({ path, changed: null })),
-    ...datasets.map((each) => ({ path: pathOf(each), changed: each.updatedAt })),
+    ...datasets.flatMap((each) => {
+      const keys = each.entity?.demoKeys ?? []
+      const paths = [pathOf(each), ...keys.map((key) => `${pathOf(each)}/${encodeForUrl(key)}`)]
+      return paths.map((path) => ({ path, changed: each.updatedAt }))
+    }),
   ]
   const urls = pages.flatMap(({ path, changed }) => {
     const versions = versionsOf(base, path)

@@ -3,6 +3,7 @@ import type { ShownType } from '../columns/column-types.js'
 import type { ShownColumn, ShownDataset } from '../service/showcase.js'
 import { codeBlock } from './code-block.js'
 import { datasetFacts } from './home-page.js'
+import { searchForm } from './found-page.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import { layout } from './layout.js'
@@ -41,7 +42,7 @@ export function datasetPage(
     html`<section class="about">
         <h1>${dataset.title}</h1>
         ${dataset.description === null ? null : html`<p class="lead">${dataset.description}</p>`}
-        ${datasetFacts(context, dataset)}
+        ${datasetFacts(context, dataset)} ${searchForm(context, dataset)}
       </section>
       ${explorer(context, dataset, trial)}
       <section>

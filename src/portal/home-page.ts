@@ -1,5 +1,6 @@
 import type { ShownDataset } from '../service/showcase.js'
 import { codeBlock } from './code-block.js'
+import { searchForm } from './found-page.js'
 import { fact, html } from './html.js'
 import type { Html } from './html.js'
 import { layout } from './layout.js'
@@ -69,7 +70,7 @@ function card(context: PageContext, dataset: ShownDataset): Html {
   return html`<article class="card">
     <h3><a href="${link(`/datasets/${dataset.name}`)}">${dataset.title}</a></h3>
     ${dataset.description === null ? null : html`<p>${dataset.description}</p>`}
-    ${datasetFacts(context, dataset)}
+    ${datasetFacts(context, dataset)} ${searchForm(context, dataset)}
     <p class="card-foot">
       <a class="button" href="${link(`/datasets/${dataset.name}`)}">${words.open}</a>
       ${price === null ? null : html`<span class="muted">${price}</span>`}

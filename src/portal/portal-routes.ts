@@ -4,6 +4,11 @@ import { errorStatus } from '../errors.js'
 import type { ServiceError } from '../errors.js'
 import { curlCommand } from '../service/client-texts.js'
 import type { ShownDataset, Showcase } from '../service/showcase.js'
+import type { Caller, Service } from '../service.js'
+import { encodeForUrl } from '../query/write-url.js'
+import { findEntries, readEntity } from '../service/entity-rows.js'
+import { entityPage } from './entity-page.js'
+import { foundPage } from './found-page.js'
 import { llmsText, robotsText, sitemapText } from './crawler-files.js'
 import { datasetPage } from './dataset-page.js'
 import type { Trial } from './dataset-page.js'
@@ -22,10 +27,24 @@ export interface PortalParts {
   readonly showcase: (language: Language) => Showcase
   /** The path and query of a first question that the demo token can ask. */
   readonly firstPath: (dataset: string) => string
+  readonly entities: EntityParts
 }
 
 /** Renders a page; null = not found. */
-type MakePage = (context: PageContext, request: FastifyRequest) => string | null
+type MakePage = (
+  context: PageContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => string | null | Promise<string | null>
+
+/** The questions of the pages of entities, which visitors ask with the demo token. */
+interface EntityParts extends Pick<Service, 'find' | 'readPage'> {
+  readonly asVisitor: (request: FastifyRequest, reply: FastifyReply) => Promise<Caller>
+}
+
+interface EntityParams extends DatasetParams {
+  readonly key: string
+}
 
 interface DatasetParams {
   readonly dataset: string
@@ -37,9 +56,9 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
     app.route({
       method: reading,
       url,
-      handler: (request, reply) => {
+      handler: async (request, reply) => {
         const context = visit(parts.site, request)
-        const page = make(context, request)
+        const page = await make(context, request, reply)
         return page === null ? reply.callNotFound() : sendPage(request, reply, context, page)
       },
     })
@@ -58,6 +77,7 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
       ? datasetPage(context, dataset, trialOf(context, dataset, showcase, parts), parts.planWay)
       : null
   })
+  addEntityPages(addPage, parts)
   addPage('/guide', (context) => {
     const showcase = parts.showcase(context.language)
     const dataset = showcase.datasets.find(({ hasDemo }) => hasDemo) ?? showcase.datasets[0]
@@ -72,6 +92,39 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
   })
   addCrawlerFiles(app, parts)
   addAssets(app, parts.site)
+}
+
+/** The search for entities, and the page of each: of the demo rows, which cost nothing. */
+function addEntityPages(
+  addPage: (url: string, make: MakePage) => void,
+  { showcase, entities }: PortalParts,
+): void {
+  const find = ({ language }: PageContext, { params }: FastifyRequest) => {
+    const { dataset } = params as DatasetParams
+    return showcase(language).datasets.find(
+      ({ name, entity, hasDemo }) => name === dataset && entity !== null && hasDemo,
+    )
+  }
+  addPage('/datasets/:dataset/find', async (context, request, reply) => {
+    const dataset = find(context, request)
+    if (!dataset) return null
+    const [, query] = request.url.split('?', 2)
+    const q = new URLSearchParams(query).get('q')?.trim() ?? ''
+    const caller = await entities.asVisitor(request, reply)
+    const entries = q === '' ? [] : await findEntries(entities, caller, dataset.name, q)
+    return foundPage(context, dataset, q, entries)
+  })
+  addPage('/datasets/:dataset/:key', async (context, request, reply) => {
+    const dataset = find(context, request)
+    if (!dataset) return null
+    const { key } = request.params as EntityParams
+    const caller = await entities.asVisitor(request, reply)
+    const shown = await readEntity(entities, caller, dataset, key, context.language)
+    if (!shown) return null
+    const filter = `${encodeForUrl(dataset.entity?.key ?? '')}=eq.${encodeForUrl(key)}`
+    const url = `${context.base}/v1/${dataset.name}?${filter}`
+    return entityPage(context, dataset, shown, curlCommand(url, showcase('en').demoToken ?? ''))
+  })
 }
 
 /** Adds what search engines and language models look for at an address. */

@@ -19,6 +19,12 @@ export function writersOf(locale: string) {
     digits: digitWriter(locale),
     /** A share from 0 to 1: `12.5%`. */
     share: amountWriter(locale, { style: 'percent', maximumFractionDigits: 1 }),
+    /** A change as a share, with its sign: `+12.5%`. */
+    signedShare: amountWriter(locale, {
+      style: 'percent',
+      maximumFractionDigits: 1,
+      signDisplay: 'exceptZero',
+    }),
     bytes: byteWriter(locale),
   }
 }

@@ -147,6 +147,15 @@ const AggregatesSchema = Type.Union(
   { description: 'false or an object {rows_per_group}' },
 )
 
+const entityShape = 'an object {key, name, period, rank, aliases}'
+const EntitySchema = objectOf(entityShape, {
+  key: text,
+  name: Type.Optional(text),
+  period: Type.Optional(text),
+  rank: Type.Optional(text),
+  aliases: Type.Optional(text),
+})
+
 /** The rest of a measure, one function with its columns, is checked in `measure-rules.ts`. */
 const MeasureSchema = Type.Object(
   { unit: Type.Optional(localText), description: Type.Optional(localText) },
@@ -170,6 +179,7 @@ export const DatasetEntrySchema = objectOf('a dataset', {
   key: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
   lookups: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
   history: Type.Optional(text),
+  entity: Type.Optional(EntitySchema),
   first_columns: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
   limit: Type.Optional(LimitSchema),
   require_filter: Type.Optional(

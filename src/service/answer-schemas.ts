@@ -92,6 +92,22 @@ export const DatasetSchema = Type.Object({
   ),
 })
 
+/** Entities by key or name: what a dataset's entity does not declare is left out. */
+export const FoundSchema = Type.Object({
+  data: Type.Array(
+    Type.Object({
+      dataset: text,
+      key: Type.Unknown(),
+      name: Type.Optional(nullable(text)),
+      period: Type.Optional(Type.Unknown()),
+      rank: Type.Optional(nullable(Type.Number(number))),
+      match: Type.String({ description: 'key, exact, prefix, words or typo' }),
+      matched: Type.String({ description: 'The key, the name or the other name that met q.' }),
+    }),
+  ),
+  explained: Type.Optional(Type.Object({ nowhere: Type.Array(text), nearest: Type.Array(text) })),
+})
+
 const budget = { limit: count, used: count, remaining: count }
 
 export const AccountSchema = Type.Object({

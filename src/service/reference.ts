@@ -29,6 +29,8 @@ export interface ReferenceDataset extends Pick<
 > {
   /** False if aggregates are switched off. */
   readonly hasAggregates: boolean
+  /** Rows are found by the name of what they are about. */
+  readonly hasEntity: boolean
   /** Without the hidden columns. */
   readonly columns: readonly Column[]
   /** Values of the audience's first row by column name, in URL form. */
@@ -101,6 +103,7 @@ function shown(view: View, sample: ReferenceDataset['sample']): ReferenceDataset
     limit,
     firstNames,
     hasAggregates: hasAggregates(view),
+    hasEntity: version.entity !== null,
     columns: version.columns.filter((column) => !column.hidden),
     sample,
   }

@@ -4,7 +4,7 @@ import type { Language } from '../config.js'
 import { priceRub } from '../registry/price.js'
 import { isoTime } from '../text.js'
 import { oldestHistory } from '../versions/version.js'
-import type { Version } from '../versions/version.js'
+import type { Entity, Version } from '../versions/version.js'
 import { hasCodes } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
 import { aggregateFacts, codeGuide } from './aggregate-facts.js'
@@ -43,12 +43,41 @@ export interface ShownDataset {
   readonly columns: readonly ShownColumn[]
   /** Null if aggregates are switched off for the dataset. */
   readonly aggregates: AggregateFacts | null
+  /** What a row is about, by the names of the columns; null = rows are not found by name. */
+  readonly entity: ShownEntityColumns | null
   /** The demo token sees a subset of it. */
   readonly hasDemo: boolean
   readonly plans: readonly ShownPlan[]
 }
 
-export interface ShownColumn extends ColumnDescription {
+interface ShownEntityColumns {
+  readonly key: string
+  readonly name: string | null
+  readonly period: string | null
+  /** The keys of the demo subset, where it is a list of them. */
+  readonly demoKeys: readonly string[]
+}
+
+/** An entity that was found. */
+export interface ShownEntry {
+  readonly key: string
+  readonly name: string | null
+  readonly period: string | null
+  readonly matched: string
+}
+
+/** The rows of one entity, as a visitor may see them. */
+export interface ShownEntity {
+  readonly key: string
+  /** Newest period first: the JSON text of each column by its name. */
+  readonly rows: readonly ReadonlyMap<string, string>[]
+  /** There are more rows. */
+  readonly isCut: boolean
+  /** What the codes of the newest row mean, by column. */
+  readonly codes: ReadonlyMap<string, string>
+}
+
+export interface ShownColumn extends ColumnDescription, Pick<Column, 'label' | 'section'> {
   /** Part of the dataset's key. */
   readonly isKey: boolean
   /** A number that can be added up or drawn; codes and years are not. */
@@ -106,11 +135,18 @@ function shown(dataset: Dataset, version: Version, language: Language): ShownDat
     limit,
     columns: columns.map((column) => ({
       ...describeColumn(inLanguage(language, column)),
+      ...shownTexts(inLanguage(language, column)),
       ...(aggregates && codeGuide(column)),
       isKey: version.key.includes(column),
       isQuantity: isQuantity(column, version, hasUnits),
     })),
     aggregates,
+    entity: version.entity && {
+      key: version.entity.key.name,
+      name: version.entity.name?.name ?? null,
+      period: version.entity.period?.name ?? null,
+      demoKeys: demoKeys(version.entity),
+    },
     hasDemo: demo !== null,
     plans: [...plans.values()].map((plan) => ({
       name: plan.name,
@@ -121,6 +157,17 @@ function shown(dataset: Dataset, version: Version, language: Language): ShownDat
       ratePerMinute: plan.ratePerMinute,
     })),
   }
+}
+
+function demoKeys({ key, demo }: Entity): readonly string[] {
+  const ofKey = (demo ?? []).filter((each) => 'column' in each && each.column === key)
+  return ofKey.flatMap((each) =>
+    'values' in each ? each.values.map(String) : 'value' in each ? [String(each.value)] : [],
+  )
+}
+
+function shownTexts({ label, section }: Column): Pick<Column, 'label' | 'section'> {
+  return { label, section }
 }
 
 const codeUnit = 'code'

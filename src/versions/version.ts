@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Column } from '../columns/column.js'
 import type { DataType } from '../columns/data-type.js'
 import type { Value } from '../columns/filter-value.js'
+import type { Predicate } from '../columns/predicate.js'
 import type { Partition } from './files/partition.js'
 import type { ColumnMark } from './opener.js'
 import type { RemoteTable } from './remote-table.js'
@@ -59,6 +60,25 @@ export interface SearchFile extends StoredFile {
   readonly sizeBytes: number
 }
 
+/** Another name of an entity, from the owner. */
+export interface Alias {
+  /** As the key column's value is written in a filter. */
+  readonly key: string
+  readonly alias: string
+}
+
+/** What each row is about, by the columns that say so. None of them is hidden. */
+export interface Entity {
+  readonly key: Column
+  readonly name: Column | null
+  readonly period: Column | null
+  /** Entities with a larger value come first. */
+  readonly rank: Column | null
+  readonly aliases: readonly Alias[]
+  /** The rows that the demo token sees; null without a demo. */
+  readonly demo: readonly Predicate[] | null
+}
+
 /** The files of a dataset at one moment. They never change: every read returns the same rows. */
 export interface Version {
   /** Derived from the files' content and the columns' definitions. */
@@ -70,6 +90,9 @@ export interface Version {
   readonly files: readonly DataFile[]
   /** For searched columns, where they are made. */
   readonly search: readonly SearchFile[]
+  readonly entity: Entity | null
+  /** The index of the entities' names; null until it is made. */
+  readonly names: StoredFile | null
   readonly columns: readonly Column[]
   readonly key: readonly Column[]
   /** The columns that rows are looked up by: the first of the key, and what the registry adds. */
@@ -97,8 +120,9 @@ export function allFiles(version: Version): readonly StoredFile[] {
 }
 
 /** The files of a version's forms. */
-export function formFiles({ files, search }: Version): readonly StoredFile[] {
-  return [...search, ...files.flatMap(({ rowCopy, pages }) => [rowCopy ?? [], pages ?? []].flat())]
+export function formFiles({ files, search, names }: Version): readonly StoredFile[] {
+  const ofAll = names ? [names, ...search] : search
+  return [...ofAll, ...files.flatMap(({ rowCopy, pages }) => [rowCopy ?? [], pages ?? []].flat())]
 }
 
 /** Whether two versions have the same files, and none was written to in between. */

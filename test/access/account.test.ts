@@ -153,6 +153,8 @@ await t.test('the schema says all that a caller needs to ask, and its examples w
   t.same((body['columns'] as object[])[0], {
     name: 'year',
     type: 'integer',
+    label: null,
+    section: null,
     nullable: true,
     unit: null,
     description: null,

@@ -25,7 +25,8 @@ const base = await listen(shipped)
 const { token } = await shipped.subscribe(['financials:pro'])
 const { body: answer } = await shipped.get(`/v1/financials?${query}`, token)
 const { body: schema } = await shipped.get('/v1/financials/schema', token)
-const names = (schema['columns'] as readonly { readonly name: string }[]).map(({ name }) => name)
+const described = schema['columns'] as readonly { readonly name: string; readonly label: string }[]
+const names = described.map(({ name }) => name)
 
 /** Of every page that was visited. */
 const complaints: (readonly string[])[] = []
@@ -92,10 +93,12 @@ async function lookAt(page: Page, across: number, down: number): Promise<Sight> 
 
 /** Whether a cell shows the answer: amounts have separators, and zeros at their end stay. */
 function isAnswered([column, row, text]: Seen): boolean {
-  const name = names[column - 1] ?? ''
-  if (row === 1) return text === name
+  const { name = '', label = '' } = described[column - 1] ?? {}
+  if (row === 1) return text === `${label} · ${name}`
   const value = answer.data[row - 2]?.[name]
-  if (typeof value === 'number') return Number(text.replaceAll(',', '')) === value
+  if (typeof value === 'number') {
+    return Number(text.replaceAll(',', '').replace('\u2212', '-')) === value
+  }
   return text === (value === null ? '—' : value)
 }
 

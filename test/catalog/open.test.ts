@@ -115,7 +115,7 @@ await t.test('the largest allowed number of files is joined in one pass', (t) =>
       },
     }
   })
-  const texts = { dictionary: new Map(), labels: new Map() }
+  const texts = { dictionary: new Map(), labels: new Map(), aliases: [] }
   const content = { files, dropped: null, search: [] }
   const { dataset, problems } = buildDataset('things', registry, entry, content, texts)
   const { version } = dataset

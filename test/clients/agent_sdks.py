@@ -33,12 +33,14 @@ calls = {
     "query": {"resource": "financials", "filters": filters, "select": ["inn", "year", "2110"]},
     "aggregate": {"resource": "financials", "measures": ["count"], "filters": filters},
     "top": {"resource": "financials", "by": "-2110", "filters": filters, "select": ["inn"]},
+    "find": {"q": "лукойл"},
 }
 # What strict callers send for members that have no empty value: what the server takes for absent.
 usual = {
     "query": {"limit": 50, "explain": True},
     "aggregate": {"limit": 100, "labels": False},
     "top": {"limit": 50},
+    "find": {"limit": 10},
 }
 
 

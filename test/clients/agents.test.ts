@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { listen } from '../support/answers.js'
+import { logged } from '../support/logged.js'
 import { startShipped } from '../support/shipped.js'
 import { python } from './fixtures/python-client.js'
 
@@ -34,10 +35,13 @@ const members = {
   query: ['cursor', 'explain', 'filters', 'limit', 'resource', 'select'],
   aggregate: ['filters', 'group', 'having', 'labels', 'limit', 'measures', 'order', 'resource'],
   top: ['by', 'filters', 'limit', 'resource', 'select'],
+  find: ['limit', 'q', 'resource'],
 } as const
 
 await t.test('the tools through openai-agents, google-genai and anthropic', async (t) => {
   const world = await startShipped(t)
+  void world.app.prepare()
+  await logged(world, '"packed"')
   const { token } = await world.subscribe(['financials:business'])
   const url = `http://127.0.0.1:${await listen(world)}/mcp`
   const { stdout } = await promisify(execFile)(python, ['test/clients/agent_sdks.py', url], {

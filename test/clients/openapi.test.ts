@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { listen } from '../support/answers.js'
+import { logged } from '../support/logged.js'
 import { startWorld } from '../support/world.js'
 
 /** Made by `npm run test:clients`. */
@@ -38,6 +39,8 @@ function patientRegistry(): string {
 
 await t.test('schemathesis finds the server to be as its document says', async (t) => {
   const world = await startWorld(t, { files: {}, registry: patientRegistry() })
+  void world.app.prepare()
+  await logged(world, '"packed"')
   const { token } = await world.subscribe(['financials:business', 'procurement:pro'])
   const document = `http://127.0.0.1:${await listen(world)}/openapi.json`
   for (const [name, more] of Object.entries(runs)) {

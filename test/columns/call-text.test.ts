@@ -100,7 +100,7 @@ await t.test('what can not be read is refused with the right form', (t) => {
   }
   t.equal(
     refusal('sum(2400)/sum(2110),count'),
-    'measures: write a quotient of sums as ratio(2400/2110).',
+    'measures: write a quotient of sums as ratio(2400/2110), over the rows that have both.',
   )
   t.match(refusal('a'.repeat(10_001)), /over 10000 characters/)
   t.end()

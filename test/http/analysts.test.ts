@@ -175,3 +175,22 @@ await t.test('codes are grouped by a level of its name', async (t) => {
 function digits(value: number): number {
   return Number(value.toPrecision(15))
 }
+
+// Guarantee: no refusal is decided by rows that were read, so that no cell is learned for nothing.
+await t.test('a factor that makes a sum too large for exact digits is no refusal', async (t) => {
+  const world = await startFirms(t)
+  const { token } = await world.subscribe(['firms:all'])
+  const factors = ['1', '999999999999999', '999999999999999.999999999999999']
+  for (const factor of factors) {
+    const measure = encodeURIComponent(`x:ratio(${factor}*revenue/debt)`)
+    const ask = (having: string) =>
+      world.get(`${path}?group=firm&firm=eq.a&measures=${measure}&having=${having}`, token)
+    const none = await ask('x.lt.-1')
+    t.equal(none.status, 200, factor)
+    t.same(none.body.data, [])
+    const some = await ask('x.gt.0')
+    t.equal(some.headers['x-rows-charged'], '1')
+    const value = Number(some.body.data[0]?.['x'])
+    t.ok(Math.abs(value / ((Number(factor) * 220) / 40) - 1) < 1e-12, `${factor}: ${value}`)
+  }
+})

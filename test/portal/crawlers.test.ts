@@ -78,7 +78,10 @@ await t.test('a page has one address, however it was asked for', async (t) => {
 /** Whether `robots.txt` lets crawlers read a path: the longest rule decides (RFC 9309, 2.2.2). */
 function isAllowed(robots: string, path: string): boolean {
   const rules = [...robots.matchAll(/^(Allow|Disallow): (\S+)$/gm)]
-  const met = rules.filter(([, , start = '']) => path.startsWith(start))
+  const met = rules.filter(([, , rule = '']) => {
+    const [start = '', end] = rule.split('*', 2)
+    return path.startsWith(start) && (end === undefined || path.slice(start.length).includes(end))
+  })
   return (
     met.sort(([, , one = ''], [, , other = '']) => other.length - one.length)[0]?.[1] === 'Allow'
   )
@@ -116,6 +119,7 @@ await t.test('robots.txt lets crawlers read the public pages, and no other path'
         ...[
           '/',
           '/datasets/:dataset',
+          '/datasets/:dataset/:key',
           '/docs',
           '/docs/:dataset',
           '/guide',

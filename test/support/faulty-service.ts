@@ -33,6 +33,7 @@ export const faultyService: Service = {
   admitAnonymous: () => undefined,
   readPage: fail,
   top: fail,
+  find: fail,
   summarize: fail,
   exportPages: fail,
   listDatasets: fail,

@@ -216,6 +216,8 @@ function versionOver(
     files,
     lookUps: columns.slice(0, 1),
     search: [],
+    entity: null,
+    names: null,
     columns,
     key: columns,
     history: null,

@@ -88,7 +88,11 @@ export async function startQuestionsFixture(seed: number, run: Run): Promise<Que
   for (const [name, files] of paths) {
     const table = await readTable(duckdb, name, files)
     tables.push(table, { ...table, dataset: `${name}_packed` })
-    entries.push(entryOf(name, name, {}), entryOf(name, `${name}_packed`, formsOf(table)))
+    const packed = formsOf(table)
+    const { history } = packed
+    // Questions for groups look at values of the history.
+    const plain = name === 'sums' && history !== undefined ? { history } : {}
+    entries.push(entryOf(name, name, plain), entryOf(name, `${name}_packed`, packed))
   }
   await writeRegistry(folder, Object.fromEntries(entries))
   for (const name of paths.keys()) {
@@ -133,7 +137,7 @@ function formsOf({ columns }: Table) {
     found.find(({ name }) => name === 'year') ??
     found.find(({ column }) => yearTypes.includes(column.rules.shown))
   const lookups = found.map(({ name }) => name)
-  return { key: 'id', lookups, ...(history && { history: history.name }) }
+  return { key: 'id', lookups, history: history?.name }
 }
 
 async function writeFiles(

@@ -5,8 +5,8 @@ import type { DatasetEntry } from '../../registry/registry-schema.js'
 import { identityOrNull } from '../../versions/files/disk-state.js'
 import { attachForms, withoutForm } from '../../versions/forms/attach-forms.js'
 import type { Attached } from '../../versions/forms/attach-forms.js'
-import { formsOf, isFormName } from '../../versions/forms/form.js'
-import type { FormKind } from '../../versions/forms/form.js'
+import { formsOf, isFormName, isNamesForm } from '../../versions/forms/form.js'
+import type { Form, FormKind } from '../../versions/forms/form.js'
 import { formRecordName, formsFolderName } from '../../versions/forms/form-record.js'
 import { formsOrder } from '../../versions/forms/forms-order.js'
 import type { FormsOrder } from '../../versions/forms/forms-order.js'
@@ -77,12 +77,13 @@ export class LiveForms {
   /** Takes the attached version as the served one: what it lacks is ordered if that is wanted. */
   order(entry: DatasetEntry): void {
     const { version, missing = [] } = this.#served ?? {}
-    const isLacking = version && missing.length > 0
-    if (!isLacking || !(packsBySelf(entry, version) || this.#isDamaged)) {
+    const isPacked = version && (packsBySelf(entry, version) || this.#isDamaged)
+    const wanted = isPacked ? missing : missing.filter(({ kind }) => kind === 'names')
+    if (!version || wanted.length === 0) {
       this.#isDamaged = false
       return this.drop()
     }
-    const order = formsOrder(version, this.folder, missing, null)
+    const order = formsOrder(version, this.folder, wanted, null)
     // An order for the same forms stays, because it may be running.
     if (namesOf(this.#order) !== namesOf(order)) this.#order = order
   }
@@ -109,7 +110,7 @@ export class LiveForms {
 
   /** Removes a damaged form, which is then made again, unless the owner removes all forms now. */
   lose({ path }: CheckedFile): void {
-    this.#isDamaged ||= existsSync(join(this.folder, formRecordName))
+    this.#isDamaged ||= !isNamesForm(path) && existsSync(join(this.folder, formRecordName))
     const served = this.#served
     const isThis = (file: CheckedFile) => file.path === path
     if (served) this.#served = { ...served, version: withoutForm(served.version, isThis) }
@@ -145,9 +146,13 @@ export class LiveForms {
     const { version, missing = [], isRecorded } = this.#served ?? {}
     if (!version) return []
     const lacking = new Set(missing.map(({ name }) => name))
-    const forms = formsOf(version)
-    const isNone = lacking.size === forms.length
-    if (isNone && !isRecorded && !this.#order) return []
+    const all = formsOf(version)
+    const isOfPacking = ({ name }: Form) => !isNamesForm(name)
+    const isPacked =
+      isRecorded ||
+      this.#order?.forms.some(isOfPacking) ||
+      all.some((form) => isOfPacking(form) && !lacking.has(form.name))
+    const forms = isPacked ? all : all.filter((form) => !isOfPacking(form))
     const share = progress && progress.rowsDone / Math.max(1, progress.rows)
     return [...Map.groupBy(forms, ({ kind, column }) => `${kind} ${column}`).values()].map(
       (own): FormState => {

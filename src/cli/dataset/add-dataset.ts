@@ -251,6 +251,7 @@ function bareDraft(found: PathsRead, taken: ReadonlySet<string>, flags: AddFlags
     isListed: flags.listed === true,
     dictionary: null,
     renamed: new Map(),
+    nameColumn: null,
     example: null,
   }
 }

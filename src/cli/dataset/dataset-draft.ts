@@ -17,7 +17,7 @@ import type { CliParts } from '../parts.js'
 import { findDataset } from '../read-registry.js'
 import { entryText } from './dataset-entry.js'
 import type { Draft } from './dataset-entry.js'
-import { guessHistory, guessKey, guessable } from './guess-columns.js'
+import { guessHistory, guessKey, guessName, guessable } from './guess-columns.js'
 
 /** The registry's text, into which a draft is written in memory. */
 export interface DraftContext {
@@ -97,11 +97,14 @@ export async function guess(
   context: DraftContext,
   version: Version,
   given: Partial<Guess>,
-): Promise<Guess & Pick<Draft, 'example'>> {
+): Promise<Guess & Pick<Draft, 'example' | 'nameColumn'>> {
   const lead = sampleable(version, given.key?.[0])
   const columns = [...new Set([...guessable(version.columns), ...(lead ? [lead] : [])])]
   const { key = [], history = null } = given
-  if (version.rows === 0 || columns.length === 0) return { key, history, example: null }
+  const nameColumn = guessName(version.columns)?.name ?? null
+  if (version.rows === 0 || columns.length === 0) {
+    return { key, history, nameColumn, example: null }
+  }
   return await sampler(context)(version, columns, async (sample) => {
     const guessed = guessHistory(sample)
     const found = given.key ? [] : await guessKey(sample, guessed)
@@ -110,6 +113,7 @@ export async function guess(
     return {
       key: given.key ?? found.map(({ name }) => name),
       history: given.history === undefined ? (guessed?.name ?? null) : given.history,
+      nameColumn,
       example,
     }
   })

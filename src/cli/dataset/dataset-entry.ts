@@ -21,6 +21,8 @@ export interface Draft {
   readonly dictionary: string | null
   /** Column names in the files → names that can be served. */
   readonly renamed: ReadonlyMap<string, string>
+  /** The column that names what a row is about; null = not clear. */
+  readonly nameColumn: string | null
   /** A value of the first key column, for the example of a demo subset. */
   readonly example: string | null
 }
@@ -40,6 +42,7 @@ export function entryText(draft: Draft): string {
     ...(history === null
       ? []
       : [`history: ${scalarText(history)} # plans count years in this column`]),
+    ...entityLines(draft),
     ...(draft.isListed ? ['listed: true # listed for visitors without a token'] : []),
     ...(dictionary === null ? [] : [`dictionary: ${scalarText(dictionary)} # units, descriptions`]),
     ...renamedLines(draft.renamed),
@@ -61,6 +64,14 @@ function renamedLines(renamed: Draft['renamed']): readonly string[] {
     ([source, name]) => `  ${scalarText(source)}: ${flowText({ name })}`,
   )
   return ['columns: # these names cannot be used in a request', ...lines]
+}
+
+/** Where key, name and period are clear: a row for each entity and period. */
+function entityLines({ key: [key, ...others], history, nameColumn }: Draft): readonly string[] {
+  const isClear = key !== undefined && key !== history && key !== nameColumn
+  if (nameColumn === null || !isClear || others.some((name) => name !== history)) return []
+  const parts = { key, name: nameColumn, ...(history !== null && { period: history }) }
+  return [`entity: ${flowText(parts)} # rows are found by name`]
 }
 
 /** A comment, because only the owner decides what is public. */

@@ -61,6 +61,21 @@ export async function guessKey(sample: Sample, history: Column | null): Promise<
   return key
 }
 
+/** Names of columns that name what a row is about. */
+const nameNames: readonly RegExp[] = [
+  /^((full|short|legal|company|firm|org|organi[sz]ation)_)?(name|title)$/,
+  /^(наименование|название)(_|$)/,
+]
+
+/** The one text column that names what a row is about; null where none or several may. */
+export function guessName(columns: readonly Column[]): Column | null {
+  const named = columns.filter((column) => {
+    const isText = !column.hidden && column.rules.shown === 'string'
+    return isText && nameNames.some((pattern) => pattern.test(wordsOf(column)))
+  })
+  return named.length === 1 ? (named[0] ?? null) : null
+}
+
 const keyTypes: readonly string[] = ['integer', 'string', 'date', 'timestamp']
 
 interface Candidate {

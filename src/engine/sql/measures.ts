@@ -212,10 +212,15 @@ export class MeasureSql {
     const isBeside = atOf(dividend) === atOf(divisor)
     const above = this.#sideSum(dividend, isBeside ? divisor : null)
     const below = this.#sideSum(divisor, isBeside ? dividend : null)
-    if (above.kind === 'double' || below.kind === 'double') {
-      return rounded(this.#dialect, `${asDouble(above)} / nullif(${asDouble(below)}, 0)`)
-    }
-    return exactQuotient(this.#dialect, above.steps, below.steps, below.scale - above.scale)
+    const double = () =>
+      rounded(this.#dialect, `${asDouble(above)} / nullif(${asDouble(below)}, 0)`)
+    if (above.kind === 'double' || below.kind === 'double') return double()
+    const { steps, scale } = below
+    const exact = exactQuotient(this.#dialect, above.steps, steps, scale - above.scale)
+    // A refusal for a product that is too large would tell how large the sum is.
+    const fits = [above.fits, below.fits].filter((each) => each !== null)
+    if (fits.length === 0) return exact
+    return `CASE WHEN ${fits.join(' AND ')} THEN ${exact} ELSE ${double()} END`
   }
 
   /** The sum of a side, over the rows in which the other side, if it is given, has a value too. */

@@ -4,7 +4,15 @@ import { stepsOf } from './exact-numbers.js'
 
 /** The sum of a side in a group: a whole number of steps of this scale, or a DOUBLE. */
 export type SideSum =
-  | { readonly kind: 'exact'; readonly steps: string; readonly scale: number }
+  | {
+      readonly kind: 'exact'
+      readonly steps: string
+      readonly scale: number
+      /** True where a factor leaves the steps in the widest integer; null without a factor. */
+      readonly fits: string | null
+      /** The sum as a DOUBLE, for where it does not. */
+      readonly double: string
+    }
   | { readonly kind: 'double'; readonly sql: string }
 
 /** The sum of a column of a side. */
@@ -14,6 +22,9 @@ interface TermSum {
   readonly scale: number
   readonly isSubtracted: boolean
 }
+
+/** Any integer of so many digits fits in the widest one. */
+const widestDigits = 38
 
 /** The sums of a side's columns added up, NULL where no row has any of them, times the factor. */
 export function exactSide(
@@ -34,14 +45,23 @@ export function exactSide(
   })
   const isThere = sums.map((each) => `${each.sum} IS NOT NULL`).join(' OR ')
   const sum = sums.length === 1 ? total : `CASE WHEN ${isThere} THEN ${total} END`
-  const exact = times(sum, BigInt(whole + places))
-  return { kind: 'exact', steps: exact, scale: scale + places.length }
+  const multiple = BigInt(whole + places)
+  const fits =
+    multiple <= 1n
+      ? null
+      : `abs(${sum}) < ${dialect.integer(10n ** BigInt(widestDigits - String(multiple).length))}`
+  return {
+    kind: 'exact',
+    steps: times(sum, multiple),
+    scale: scale + places.length,
+    fits,
+    double: `(CAST(${sum} AS DOUBLE) * ${factor ?? '1'}e0 / 1e${scale})`,
+  }
 }
 
 /** SQL of a sum as a DOUBLE. */
 export function asDouble(sum: SideSum): string {
-  if (sum.kind === 'double') return sum.sql
-  return `(CAST(${sum.steps} AS DOUBLE) / 1e${sum.scale})`
+  return sum.kind === 'double' ? sum.sql : sum.double
 }
 
 /** SQL of a DOUBLE times the factor of its side. */

@@ -57,6 +57,9 @@ export function datasetPaths(dataset: ReferenceDataset): Readonly<Record<string,
       get: operation('export', 'all rows in a stream', exportOperation(dataset)),
     },
     [`${path}/top`]: { get: operation('top', 'the first rows by a column', topOperation(dataset)) },
+    ...(dataset.hasEntity && {
+      [`${path}/find`]: { get: operation('find', 'entities by name or key', findOperation()) },
+    }),
     ...(dataset.hasAggregates && {
       [`${path}/aggregate`]: {
         get: operation('aggregate', 'totals of groups of rows', aggregateOperation(dataset)),
@@ -104,6 +107,17 @@ function topOperation(dataset: ReferenceDataset): Json {
       ...filterRefs(dataset, ['by']),
     ],
     responses: answers({ 200: rows, 304: refTo('responses', '304') }, pageErrors),
+  }
+}
+
+function findOperation(): Json {
+  const found = jsonAnswer('The entities.', 'Found', ['X-Rows-Charged', ...limits, ...quotas])
+  return {
+    description:
+      'Entities, such as companies, by a name as people write it, or by a key or its beginning: ' +
+      'the best match first. Each costs its share of a row, and nothing found costs nothing.',
+    parameters: parameterRefs('q', 'find.limit', 'find.explain'),
+    responses: answers({ 200: found }, [...datasetErrors, 'row_quota_exceeded']),
   }
 }
 

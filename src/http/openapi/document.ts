@@ -4,6 +4,7 @@ import {
   AccountSchema,
   DatasetListSchema,
   DatasetSchema,
+  FoundSchema,
   ReadySchema,
   StatusSchema,
 } from '../../service/answer-schemas.js'
@@ -27,7 +28,13 @@ import { servicePaths, serviceTag } from './service-paths.js'
 
 /** The REST interface to these datasets as OpenAPI 3.1, at the address `url`. */
 export function openApiDocument(datasets: readonly ReferenceDataset[], url: string): Json {
-  const paths = withHead(Object.assign({}, ...datasets.map(datasetPaths), servicePaths()))
+  const paths = withHead(
+    Object.assign(
+      {},
+      ...datasets.map(datasetPaths),
+      servicePaths(datasets.some(({ hasEntity }) => hasEntity)),
+    ),
+  )
   return {
     openapi: '3.1.0',
     info: {
@@ -132,6 +139,7 @@ function schemas(datasets: readonly ReferenceDataset[]): Json {
     Status: StatusSchema,
     Ready: ReadySchema,
     Groups: groupsSchema,
+    Found: FoundSchema,
     Format: { type: 'string', enum: wholeFormats, default: 'json' },
     Document: { type: 'object', required: ['openapi', 'info', 'paths'] },
     Error: errorSchema,

@@ -46,8 +46,9 @@ export const sharedParameters: Readonly<Record<string, Json>> = {
   lang: {
     name: 'lang',
     in: 'query',
-    description: 'The language of labels in the headings of CSV and XLSX.',
-    schema: { type: 'string', enum: ['en', 'ru'], default: 'en' },
+    // Without a default: clients send one, and only headings have a language.
+    description: 'The language of labels in the headings of CSV and XLSX; English when left out.',
+    schema: { type: 'string', enum: ['en', 'ru'] },
   },
   facts: {
     name: 'facts',
@@ -62,6 +63,26 @@ export const sharedParameters: Readonly<Record<string, Json>> = {
     in: 'query',
     description: 'With `facts=true`: the names of codes, in English or in Russian.',
     schema: { type: 'string', enum: ['true', 'ru', 'false'], default: 'false' },
+  },
+  q: {
+    name: 'q',
+    in: 'query',
+    required: true,
+    description: 'A name, in any spelling, or a key or its beginning.',
+    schema: { type: 'string', maxLength: 200 },
+    example: 'лукойл',
+  },
+  'find.limit': {
+    name: 'limit',
+    in: 'query',
+    description: 'The most entities.',
+    schema: { ...int32, minimum: 1, maximum: 50, default: 10 },
+  },
+  'find.explain': {
+    name: 'explain',
+    in: 'query',
+    description: 'When nothing is found: names the words that are nowhere, for one row.',
+    schema: { type: 'boolean', default: false },
   },
   'export.format': {
     name: 'format',

@@ -5,9 +5,27 @@ import type { Json } from './json.js'
 /** No dataset's name has a capital letter. */
 export const serviceTag = 'Service'
 
-/** The paths that exist without datasets. */
-export function servicePaths(): Readonly<Record<string, Json>> {
-  return { ...tokenPaths(), ...healthPaths(), '/openapi.json': documentPath() }
+/** The paths that are not of one dataset. `hasEntities`: a dataset has some. */
+export function servicePaths(hasEntities: boolean): Readonly<Record<string, Json>> {
+  return {
+    ...tokenPaths(),
+    ...(hasEntities && { '/v1/find': findPath() }),
+    ...healthPaths(),
+    '/openapi.json': documentPath(),
+  }
+}
+
+function findPath(): Json {
+  const found = jsonAnswer('The entities.', 'Found', ['X-Rows-Charged', 'X-Left-Out', ...limits])
+  return get(
+    'find',
+    'Entities of all datasets by name or key',
+    'As in one dataset; those with no rows left this month are left out.',
+    {
+      parameters: parameterRefs('q', 'find.limit'),
+      responses: answers({ 200: found }, [...tokenErrors, ...readErrors]),
+    },
+  )
 }
 
 function get(operationId: string, summary: string, description: string, rest: Json): Json {

@@ -111,7 +111,9 @@ export function groupCallKey(call: Call): string {
 /** Equal for calls that mean the same, however they are quoted and spaced. */
 export function callKey({ name, operands }: Pick<Call, 'name' | 'operands'>): string {
   const keys = operands?.map((each) =>
-    each.map((operand) => (operand.side ? sideText(operand.side, String) : operand.name)),
+    each.map((operand) =>
+      operand.side ? sideText(operand.side, (each) => JSON.stringify(each)) : operand.name,
+    ),
   )
   return JSON.stringify([name, keys])
 }

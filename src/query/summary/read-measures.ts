@@ -5,6 +5,7 @@ import type { Call } from '../../columns/call-text.js'
 import { meantSide, resolveSide } from '../../columns/formula.js'
 import type { Operand } from '../../columns/formula.js'
 import {
+  aggregateFunctions,
   aggregateNames,
   columnAggregates,
   findAggregate,
@@ -118,7 +119,8 @@ function readFunction(
     throw partError(`measures: write different values as ${meant}`, key, call, meant)
   }
   if (others.length > 0) {
-    const isQuotient = found.name === 'ratio' && operands.length === 2
+    const { takes } = aggregateFunctions[found.name]
+    const isQuotient = (takes === 'quotient' || takes === 'two values') && operands.length === 2
     const each = isQuotient ? [[operands.flat()]] : operands.map((one) => [one])
     const meant = each.map((one) => callText({ name, operands: one })).join()
     throw partError(`measures: ${name} takes no list. Write ${meant}`, key, call, meant)
@@ -185,6 +187,8 @@ function meantCall({ name, operands }: Call): MeantCall | undefined {
   if (/^(?:quantile|percentile)/i.test(name)) {
     const [column, share, ...others] = operands ?? []
     const number = Number(share?.[0]?.name)
+    // `quantile(c,1)` is the largest value, and no percentile.
+    if (/^quantile/i.test(name) && number >= 1) return undefined
     const percent = number < 1 ? Number((number * 100).toFixed(6)) : number
     const isOne = column !== undefined && others.length === 0 && Number.isInteger(percent)
     if (!isOne || !findAggregate(`p${percent}`)) return undefined

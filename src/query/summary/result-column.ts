@@ -8,7 +8,7 @@ import type { AggregateFunction } from '../../columns/functions.js'
 import type { Aggregate, GroupBy, Measure } from '../summary.js'
 
 /** The name of a group's label in the answer. */
-export function labelName(group: GroupBy): string {
+function labelName(group: GroupBy): string {
   return `${group.name}:label`
 }
 

@@ -52,6 +52,8 @@ export function buildVersion(
     ...(table && { table }),
     files: dataFiles,
     search: [],
+    entity: null,
+    names: null,
     columns,
     key,
     lookUps,

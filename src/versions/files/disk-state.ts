@@ -28,7 +28,8 @@ export async function readDiskState(
   entry: DatasetEntry,
   { doubted = new Map(), ...options }: DiskStateOptions = {},
 ): Promise<DiskState> {
-  const texts = [entry.dictionary, ...Object.values(entry.columns ?? {}).map((each) => each.labels)]
+  const labels = Object.values(entry.columns ?? {}).map((each) => each.labels)
+  const texts = [entry.dictionary, entry.entity?.aliases, ...labels]
   const textStates: (string | null)[] = []
   for (const path of texts) {
     if (path !== undefined) textStates.push(await identityOrNull(resolve(registry.folder, path)))

@@ -12,6 +12,7 @@ import type { Problem } from '../../registry/registry.js'
 import { quoted } from '../../text.js'
 import type { FileColumn, FitQuestion } from '../opener.js'
 import type { ContentFile } from './build-version.js'
+import type { Alias } from '../version.js'
 import type { Partitions } from './partition.js'
 import { uniteByTypes, uniteByValues } from './unite-types.js'
 import type { UnitedType } from './unite-types.js'
@@ -33,6 +34,8 @@ interface FoundColumn extends Omit<UnitedColumn, 'type'> {
 export interface ColumnTexts {
   readonly dictionary: Dictionary
   readonly labels: ReadonlyMap<string, CodeLabels>
+  /** More names of entities. */
+  readonly aliases: readonly Alias[]
 }
 
 /**
@@ -44,7 +47,7 @@ export function uniteColumns(
   files: readonly ContentFile[],
   partitions: Partitions,
   entry: DatasetEntry,
-  { dictionary, labels }: ColumnTexts,
+  { dictionary, labels }: Omit<ColumnTexts, 'aliases'>,
 ): { readonly columns: readonly Column[]; readonly problems: readonly Problem[] } {
   const united = new Map<string, UnitedColumn>()
   const clashes: Problem[] = []
@@ -128,7 +131,7 @@ function describeColumn(
   united: UnitedColumn,
   files: number,
   entry: DatasetEntry,
-  { dictionary, labels }: ColumnTexts,
+  { dictionary, labels }: Omit<ColumnTexts, 'aliases'>,
 ): Column {
   const stated = Object.hasOwn(entry.columns ?? {}, source) ? entry.columns?.[source] : undefined
   const known = dictionary.get(source)

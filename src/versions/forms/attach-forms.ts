@@ -4,7 +4,7 @@ import type { ContentFile } from '../files/build-version.js'
 import { inBatches } from '../in-batches.js'
 import { formFiles } from '../version.js'
 import type { StoredFile, Version } from '../version.js'
-import { formsOf, pagesForm } from './form.js'
+import { formsOf, isNamesForm, pagesForm } from './form.js'
 import type { Form } from './form.js'
 import { readFormRecord } from './form-record.js'
 import type { FinishedForm } from './form-record.js'
@@ -14,7 +14,7 @@ export interface Attached {
   readonly version: Version
   readonly made: readonly Form[]
   readonly missing: readonly Form[]
-  /** Whether forms were made, of these or other files. */
+  /** Whether forms for questions were made, of these or other files. */
   readonly isRecorded: boolean
 }
 
@@ -47,7 +47,7 @@ export async function attachForms(
     version: withForms(version, made),
     made: made.map(({ form }) => form),
     missing: wanted.filter(({ name }) => !has.has(name)),
-    isRecorded: Object.keys(record).length > 0,
+    isRecorded: Object.keys(record).some((name) => !isNamesForm(name)),
   }
 }
 
@@ -61,6 +61,7 @@ export function withoutForm(version: Version, isThis: (file: StoredFile) => bool
       Object.freeze({ ...file, rowCopy: kept(file.rowCopy), pages: kept(file.pages) }),
     ),
     search: version.search.filter((file) => !isThis(file)),
+    names: kept(version.names),
   })
 }
 
@@ -76,12 +77,14 @@ export async function readPages(folder: string, file: ContentFile): Promise<Cont
 
 function withForms(version: Version, found: readonly FoundForm[]): Version {
   const byPlace = new Map(found.map(({ form, file }) => [`${form.kind} ${form.file}`, file]))
-  const fileOf = (kind: Form['kind'], index: number) => byPlace.get(`${kind} ${index}`) ?? null
+  const fileOf = (kind: Form['kind'], index: number | null) =>
+    byPlace.get(`${kind} ${index}`) ?? null
   return Object.freeze({
     ...version,
     files: version.files.map((file, index) =>
       Object.freeze({ ...file, rowCopy: fileOf('rows', index), pages: fileOf('pages', index) }),
     ),
+    names: fileOf('names', null),
     search: found.flatMap(({ form, finished, file }) => {
       if (form.column === null || !file || !finished) return []
       const { texts = 0, sizeBytes } = finished

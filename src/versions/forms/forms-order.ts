@@ -1,7 +1,9 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DataType } from '../../columns/data-type.js'
-import type { DataFile, Version } from '../version.js'
+import { yearOf } from '../../columns/history-value.js'
+import type { Predicate } from '../../columns/predicate.js'
+import type { Alias, DataFile, Entity, Version } from '../version.js'
 import type { Form } from './form.js'
 
 /** A file to make forms of. */
@@ -13,6 +15,22 @@ interface ColumnToCopy {
   readonly type: DataType
   readonly asText: boolean
 }
+
+/** Columns by their names in the files. */
+export interface EntityToIndex {
+  readonly key: string
+  readonly name: string | null
+  readonly period: string | null
+  readonly rank: string | null
+  readonly aliases: readonly Alias[]
+  /** The conditions on the rows that the demo token sees; null without a demo. */
+  readonly demo: readonly PlainPredicate[] | null
+  /** The year of the newest value of the history column; null without one. */
+  readonly newestYear: number | null
+}
+
+/** A predicate whose column is given by name. */
+export type PlainPredicate = Omit<Predicate, 'column'> & { readonly column: string | null }
 
 /** Which forms to make, as plain data for another process. */
 export interface FormsOrder {
@@ -26,6 +44,8 @@ export interface FormsOrder {
   /** The columns that rows are found by. */
   readonly lookUps: readonly string[]
   readonly history: string | null
+  /** What the index of names is made of; null without one. */
+  readonly entity: EntityToIndex | null
   /** Those that are missing, each once: files with the same content share their pages. */
   readonly forms: readonly Form[]
   /** Null = as much as packing profits from, within a share of the machine's memory. */
@@ -68,7 +88,7 @@ export function formsOrder(
   forms: readonly Form[],
   memoryLimitBytes: number | null,
 ): FormsOrder {
-  const { dataset, files, columns, lookUps, history } = version
+  const { dataset, files, columns, lookUps, history, entity } = version
   return {
     dataset,
     folder,
@@ -76,9 +96,28 @@ export function formsOrder(
     columns: columns.map(({ source, type, asText }) => ({ source, type, asText })),
     lookUps: lookUps.map(({ source }) => source),
     history: history?.source ?? null,
+    entity: entity && entityToIndex(version, entity),
     forms: [...new Map(forms.map((form) => [form.name, form])).values()],
     memoryLimitBytes,
   }
+}
+
+function entityToIndex({ history, newestHistory }: Version, entity: Entity): EntityToIndex {
+  const { key, name, period, rank, aliases, demo } = entity
+  const newest = history && newestHistory !== undefined ? yearOf(history, newestHistory) : null
+  return {
+    key: key.source,
+    name: name?.source ?? null,
+    period: period?.source ?? null,
+    rank: rank?.source ?? null,
+    aliases,
+    demo: demo?.map(plainPredicate) ?? null,
+    newestYear: newest === null ? null : Number(newest),
+  }
+}
+
+function plainPredicate(predicate: Predicate): PlainPredicate {
+  return { ...predicate, column: 'column' in predicate ? predicate.column.source : null }
 }
 
 /** Where forms are written before they are finished. */
@@ -86,8 +125,8 @@ export function draftsOf(folder: string): string {
   return join(folder, 'drafts')
 }
 
-/** How much the forms of a file take, as a share of it; of a search file, of all files. */
-const growth = { rows: 1.5, pages: 1.5, search: 0.25 } as const
+/** How much the forms of a file take, as a share of it; those of all files, of all. */
+const growth = { rows: 1.5, pages: 1.5, search: 0.25, names: 0.5 } as const
 /** What a look-up takes for each row, beside that. */
 const lookUpBytes = 12
 

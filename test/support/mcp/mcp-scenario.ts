@@ -102,7 +102,7 @@ async function seeTools(t: Test, client: McpClient): Promise<void> {
   const listed = recordOf(await client.listTools())['tools'] as readonly Json[]
   t.same(
     listed.map(({ name }) => name),
-    ['list_resources', 'describe_resource', 'query', 'aggregate', 'top'],
+    ['list_resources', 'describe_resource', 'query', 'aggregate', 'top', 'find'],
   )
   t.same(listed, tools, 'titles, descriptions and schemas arrive whole')
   for (const tool of listed) {

@@ -30,6 +30,7 @@ import { inSandbox } from '../sandbox.js'
 import { packFailure } from './pack-failure.js'
 import { packLimits } from './pack-limits.js'
 import type { PackLimits } from './pack-limits.js'
+import { writeNames } from './write-names.js'
 import { writePages } from './write-pages.js'
 import { writeRows } from './write-rows.js'
 import { writeSearch } from './write-search.js'
@@ -113,10 +114,15 @@ async function makeAll(packing: Packing): Promise<void> {
       if (file) await makeOfFile(packing, file, forms, jobs)
     }
   }
+  // People wait for it, and it is made soonest. Its failure leaves no other form out.
+  const [names] = order.forms.filter(({ kind }) => kind === 'names')
+  const named = names ? await Promise.allSettled([makeNames(packing, names)]) : []
+  packing.signal.throwIfAborted()
   await Promise.all(Array.from({ length: jobs }, work))
   for (const form of order.forms.filter(({ kind }) => kind === 'search')) {
     await makeSearch(packing, form)
   }
+  for (const each of named) if (each.status === 'rejected') throw each.reason
 }
 
 /** Pages first: the row copy is read from them. */
@@ -164,6 +170,18 @@ async function makeSearch(packing: Packing, form: Form): Promise<void> {
   for (const file of order.files) await requireSame(file)
   packing.report(rowsOfForms(order, [form]))
   await moveIn(packing, form, { ...(await factsOf(draft)), texts })
+}
+
+async function makeNames(packing: Packing, form: Form): Promise<void> {
+  const { order, paths } = packing
+  const draft = draftPath(order, form)
+  const rows = join(draftsOf(order.folder), 'names.parquet')
+  await withRunner(packing, { jobs: 1, threads: packing.limits.jobs }, (run) =>
+    writeNames(order, draft, paths.of(rows), run),
+  )
+  for (const file of order.files) await requireSame(file)
+  packing.report(rowsOfForms(order, [form]))
+  await moveIn(packing, form, await factsOf(draft))
 }
 
 /** Runs statements in an instance of their own, which has its share of memory for one of `jobs`. */

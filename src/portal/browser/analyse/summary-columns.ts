@@ -1,5 +1,6 @@
 import { parseCalls } from '../../../columns/call-text.js'
 import type { Call } from '../../../columns/call-text.js'
+import { meantSide } from '../../../columns/formula.js'
 import { words } from '../page-words.js'
 import type { DatasetColumn, PageColumn } from '../question/page-column.js'
 import type { PageFacts } from '../question/panel.js'
@@ -82,9 +83,19 @@ function measureColumn(facts: Facts, call: Call): PageColumn {
   const named = { ...plain, name: keyOf(call), type: 'number', isQuantity: true } as const
   const defined = facts.measures.find(({ name }) => call.operands === null && name === call.name)
   if (defined) return { ...named, unit: defined.unit, description: defined.description }
-  const [column, divisor] = operandColumns(facts, call)
   const addsUp = call.name === 'sum' || call.name === 'count'
   if (call.operands === null) return { ...named, addsUp, description: words.countRows }
+  const sides = sidesOf(facts, call)
+  if (sides.some(({ isPlain }) => !isPlain)) {
+    const unit = call.name === 'growth' ? '' : unitOfSides(sides)
+    return {
+      ...named,
+      addsUp,
+      description: call.text,
+      unit: counting.includes(call.name) ? '' : unit,
+    }
+  }
+  const [column, divisor] = sides.flatMap(({ columns }) => columns)
   if (!column) return { ...named, addsUp, description: call.text }
   const what = [column, divisor].flatMap((each) => each?.description || each?.name || [])
   const described = words.functions[call.name] ?? call.name
@@ -96,6 +107,36 @@ function measureColumn(facts: Facts, call: Call): PageColumn {
   const unit = divisor ? quotientUnit(column, divisor) : column.unit
   if (numberTypes.includes(column.type)) return { ...named, addsUp, label, description, unit }
   return { ...named, label, description, type: column.type, isQuantity: false }
+}
+
+/** The columns of an operand; none if one of them is unknown. */
+interface PageSide {
+  readonly columns: readonly DatasetColumn[]
+  /** It is one column in every row, without a factor. */
+  readonly isPlain: boolean
+  readonly isMultiple: boolean
+}
+
+function sidesOf({ columns }: Facts, { operands }: Call): readonly PageSide[] {
+  const find = (name: string) => columns.find((column) => column.name === name)
+  return (operands?.[0] ?? []).map((operand): PageSide => {
+    const { factor = null, terms = [] } =
+      meantSide(operand, (name) => find(name) !== undefined) ?? {}
+    const found = terms.flatMap(({ name }) => find(name) ?? [])
+    const isWhole = terms.length > 0 && found.length === terms.length
+    const isPlain = isWhole && factor === null && terms.length === 1 && terms[0]?.at === null
+    return { columns: isWhole ? found : [], isPlain, isMultiple: factor !== null }
+  })
+}
+
+/** That of the only side, or of a quotient as the service gives it; empty if it is not one unit. */
+function unitOfSides(sides: readonly PageSide[]): string {
+  const [unit = '', by] = sides.map(({ columns, isMultiple }) => {
+    const [only = '', ...others] = new Set(columns.map((column) => column.unit))
+    return isMultiple || others.length > 0 ? '' : only
+  })
+  if (by === undefined || unit === '') return unit
+  return unit === by || by === '' ? '' : `${unit} / ${by}`
 }
 
 /** A quotient of equal units is a plain number. */

@@ -18,7 +18,8 @@ public class ToolsClient {
       "describe_resource", Map.of("resource", "financials", "columns", List.of("inn", "2110")),
       "query", Map.of("resource", "financials", "filters", filters, "select", List.of("inn")),
       "aggregate", Map.of("resource", "financials", "measures", List.of("count")),
-      "top", Map.of("resource", "financials", "by", "-2110", "select", List.of("inn")));
+      "top", Map.of("resource", "financials", "by", "-2110", "select", List.of("inn")),
+      "find", Map.of("q", "лукойл"));
 
   public static void main(String[] arguments) throws Exception {
     var mapper = new ObjectMapper();

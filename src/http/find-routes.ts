@@ -1,0 +1,48 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { parseFindUrl } from '../query/parse-find.js'
+import type { Service } from '../service.js'
+import type { FoundAnswer } from '../service/find.js'
+import type { Admit } from './data-routes.js'
+import { queryOf, reading } from './request-context.js'
+import type { DatasetRoute } from './request-context.js'
+
+/** The paths that find entities by key or name: in one dataset, or in all. */
+export function addFind(app: FastifyInstance, service: Service, admit: Admit): void {
+  app.route<DatasetRoute>({
+    method: reading,
+    url: '/v1/:dataset/find',
+    handler: async (request, reply) => {
+      const caller = await admit(request, reply)
+      const question = parseFindUrl(queryOf(request))
+      const { dataset } = request.params
+      const isHead = request.method === 'HEAD'
+      return send(request, reply, await service.find(caller, dataset, question, isHead))
+    },
+  })
+  app.route({
+    method: reading,
+    url: '/v1/find',
+    handler: async (request, reply) => {
+      const caller = await admit(request, reply)
+      const question = parseFindUrl(queryOf(request))
+      const isHead = request.method === 'HEAD'
+      return send(request, reply, await service.find(caller, null, question, isHead))
+    },
+  })
+}
+
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { entries, explained, isCounted, leftOut, charged }: FoundAnswer,
+): FastifyReply {
+  void reply
+    .header('Cache-Control', 'private, no-store')
+    .header('Vary', 'Authorization')
+    .type('application/json; charset=utf-8')
+  if (request.method === 'HEAD') return reply.send()
+  if (isCounted) void reply.header('X-Rows-Charged', String(charged))
+  if (leftOut.length > 0) void reply.header('X-Left-Out', leftOut.join(', '))
+  const why = explained ? `,"explained":${JSON.stringify(explained)}` : ''
+  return reply.send(`{"data":[${entries.join()}]${why}}`)
+}
