@@ -159,6 +159,7 @@ const page = (rows: readonly unknown[], changes: Partial<Page> = {}): Page => ({
   cursor: null,
   isExplained: false,
   isWhole: true,
+  isLast: false,
   ...changes,
 })
 

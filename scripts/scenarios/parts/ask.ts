@@ -16,6 +16,8 @@ export interface Page {
   readonly isExplained: boolean
   /** False where an export ended before its last row. */
   readonly isWhole: boolean
+  /** No row of the quota is left, which may have cut the page. */
+  readonly isLast: boolean
 }
 
 /** What came of a request. */
@@ -82,7 +84,9 @@ export async function ask(
 function restPage({ headers, text }: Reply): Page {
   const type = headers['content-type'] ?? ''
   const version = String(headers['x-dataset-version'])
-  const page = { kind: 'page', version, cursor: null, isExplained: false, isWhole: true } as const
+  const isLast = headers['x-quota-rows-remaining'] === '0'
+  const whole = { cursor: null, isExplained: false, isWhole: true } as const
+  const page = { kind: 'page', version, isLast, ...whole } as const
   if (type.startsWith('text/csv')) return { ...page, rows: text.trimEnd().split('\n').slice(1) }
   if (type.startsWith('application/x-ndjson')) {
     const lines = text.trimEnd().split('\n')
@@ -109,7 +113,9 @@ function toolPage({ text, status }: Reply): Answer {
   const rows = (data[names[0] ?? ''] ?? []).map((_, at) =>
     Object.fromEntries(names.map((name) => [name, data[name]?.[at]])),
   )
-  return { kind: 'page', rows, version, cursor, isExplained: explained, isWhole: status === 200 }
+  const isWhole = status === 200
+  // A page of MCP may end early for other reasons as well.
+  return { kind: 'page', rows, version, cursor, isExplained: explained, isWhole, isLast: true }
 }
 
 function parsed<T extends TSchema>(schema: T, text: string): Static<T> {

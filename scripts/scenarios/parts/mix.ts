@@ -75,7 +75,7 @@ const kinds = {
     return {
       message: messageOf(door, asked),
       cost: { kind: 'each', most: limit } as const,
-      check: ({ rows }: Page) => requireSize(rows.length, due, door, `the top from ${from} on`),
+      check: (page: Page) => requireSize(page, due, `the top from ${from} on`),
     }
   },
   'no rows': (_random: Random, { name }: Table) => free(`/v1/${name}?id=eq.-1`),
@@ -157,16 +157,16 @@ function rowsAt(
   return {
     message: messageOf(door, { dataset: table.name, limit, filters }),
     cost: { kind: 'each', most: limit } as const,
-    check: ({ rows }: Page) => {
-      checkFirst(rowsOf(rows), table, selection)
-      requireSize(rows.length, due, door, `rows of ${table.name} from ${from} on`)
+    check: (page: Page) => {
+      checkFirst(rowsOf(page.rows), table, selection)
+      requireSize(page, due, `rows of ${table.name} from ${from} on`)
     },
   }
 }
 
-/** Pages of MCP end earlier where their rows are long. */
-function requireSize(found: number, due: number, door: Door, what: string): void {
-  demand(found === due || (door === 'mcp' && found < due), `${found} ${what}, not ${due}`)
+/** Pages of MCP end earlier where their rows are long, and any where the quota ends. */
+function requireSize({ rows: { length: found }, isLast }: Page, due: number, what: string): void {
+  demand(found === due || (isLast && found < due), `${found} ${what}, not ${due}`)
 }
 
 function fromId(value: number): TestFilter {
