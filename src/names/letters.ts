@@ -120,7 +120,7 @@ export function otherLayouts(text: string): readonly string[] {
 /** Signs where Russian letters are, before or between Latin letters: `,fyr`, `h;l`. */
 const signBeforeLatin = /(?:^|[\sa-z])[;[\]{}<>`,](?=[a-z])/i
 
-/** Whether a text can hardly be what somebody meant to type. */
+/** Whether a text can hardly be what a person meant to type. */
 export function looksMistyped(text: string): boolean {
   return signBeforeLatin.test(text)
 }

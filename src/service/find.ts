@@ -4,7 +4,6 @@ import { quotaStatus } from '../access/allowance.js'
 import type { Charges } from '../access/charge-queue.js'
 import type { Clock } from '../clock.js'
 import { predicateKey } from '../columns/predicate.js'
-import { CorrectableError } from '../columns/correction.js'
 import { ServiceError } from '../errors.js'
 import type { FindExplanation, FindQuestion, Match } from '../names/find-names.js'
 import type { FindRequest } from '../query/parse-find.js'
@@ -14,7 +13,7 @@ import type { Entity, StoredFile } from '../versions/version.js'
 import { enterDataset } from './caller.js'
 import type { Caller, DatasetCaller } from './caller.js'
 import type { Cost } from './page.js'
-import { openPayment } from './paid/payment.js'
+import { openPayment, tooDear } from './paid/payment.js'
 import type { Payment } from './paid/payment.js'
 
 /** Refusals of one dataset that leave the others to answer. */
@@ -239,12 +238,7 @@ function requireRows(place: Place, limit: number): void {
   if (!quota || most <= quota.remaining) return
   let fits = limit
   while (fits > 0 && chargeOf(place, fits) > quota.remaining) fits--
-  const options = { retryAfterSeconds: quota.resetSeconds }
-  const detail = (fit: string) =>
-    `Up to ${most} rows needed, ${quota.remaining} left${fit}. Resets on ${quota.resetsOn} (UTC).`
-  if (fits === 0) throw new ServiceError('row_quota_exceeded', detail(''), options)
-  const meant = { kind: 'limit', meant: fits } as const
-  throw new CorrectableError('row_quota_exceeded', detail(`: limit=${fits} fits`), meant, options)
+  throw tooDear(quota, most, fits)
 }
 
 /** Pays for entries, all or none, and returns their texts. */

@@ -77,7 +77,7 @@ export interface ShownEntity {
   readonly codes: ReadonlyMap<string, string>
 }
 
-export interface ShownColumn extends ColumnDescription, Pick<Column, 'label' | 'section'> {
+export interface ShownColumn extends ColumnDescription {
   /** Part of the dataset's key. */
   readonly isKey: boolean
   /** A number that can be added up or drawn; codes and years are not. */
@@ -135,7 +135,6 @@ function shown(dataset: Dataset, version: Version, language: Language): ShownDat
     limit,
     columns: columns.map((column) => ({
       ...describeColumn(inLanguage(language, column)),
-      ...shownTexts(inLanguage(language, column)),
       ...(aggregates && codeGuide(column)),
       isKey: version.key.includes(column),
       isQuantity: isQuantity(column, version, hasUnits),
@@ -164,10 +163,6 @@ function demoKeys({ key, demo }: Entity): readonly string[] {
   return ofKey.flatMap((each) =>
     'values' in each ? each.values.map(String) : 'value' in each ? [String(each.value)] : [],
   )
-}
-
-function shownTexts({ label, section }: Column): Pick<Column, 'label' | 'section'> {
-  return { label, section }
 }
 
 const codeUnit = 'code'

@@ -147,7 +147,7 @@ export class LiveForms {
     if (!version) return []
     const lacking = new Set(missing.map(({ name }) => name))
     const all = formsOf(version)
-    const isOfPacking = ({ name }: Form) => !isNamesForm(name)
+    const isOfPacking = ({ kind }: Form) => kind !== 'names'
     const isPacked =
       isRecorded ||
       this.#order?.forms.some(isOfPacking) ||

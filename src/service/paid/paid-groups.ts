@@ -1,10 +1,10 @@
 import type { QuotaStatus } from '../../access/allowance.js'
 import type { Summarized } from '../../engine/engine.js'
-import { CorrectableError } from '../../columns/correction.js'
-import { ServiceError } from '../../errors.js'
+import type { ServiceError } from '../../errors.js'
 import { summaryCharge } from '../../query/summary/charge.js'
 import type { ResolvedSummary } from '../../query/summary/resolve-summary.js'
 import type { GroupsAnswer, Room } from '../page.js'
+import { tooDear } from './payment.js'
 import type { Ready } from './payment.js'
 
 /**
@@ -14,7 +14,7 @@ import type { Ready } from './payment.js'
  */
 export function requireGroupsQuota({ resolved, payment }: Ready<ResolvedSummary>): void {
   const { quota } = payment.cost()
-  if (quota && mostCharge(resolved) > quota.remaining) throw tooDear(resolved, quota)
+  if (quota && mostCharge(resolved) > quota.remaining) throw tooDearFor(resolved, quota)
 }
 
 /** An answer has at most `limit` groups, which resolving has bounded. */
@@ -38,7 +38,7 @@ export async function payGroups(
   const paid = charge === 0 ? 0 : await payment.pay(charge, true, context.signal)
   const cost = payment.cost()
   context.observe?.({ kind: 'charge', charge: { rows: charge, paid, quota: cost.quota } })
-  if (cost.quota && paid < charge) throw tooDear(resolved, cost.quota)
+  if (cost.quota && paid < charge) throw tooDearFor(resolved, cost.quota)
   context.observe?.({ kind: 'sent', rows: sent })
   return {
     kind: 'groups',
@@ -53,17 +53,9 @@ export async function payGroups(
   }
 }
 
-/** The same for every content of the rows. A smaller limit may fit. */
-function tooDear(resolved: ResolvedSummary, quota: QuotaStatus): ServiceError {
-  const { remaining, resetSeconds, resetsOn } = quota
+/** A smaller limit may fit. */
+function tooDearFor(resolved: ResolvedSummary, quota: QuotaStatus): ServiceError {
   const { summary, chargePerGroup } = resolved
-  const limit = summary.groups.length === 0 ? 0 : Math.floor(remaining / chargePerGroup)
-  const fit = limit > 0 ? `: limit=${limit} fits` : ''
-  const detail =
-    `Up to ${mostCharge(resolved)} rows needed, ${remaining} left${fit}. ` +
-    `Resets on ${resetsOn} (UTC).`
-  const options = { retryAfterSeconds: resetSeconds }
-  if (limit === 0) return new ServiceError('row_quota_exceeded', detail, options)
-  const meant = { kind: 'limit', meant: limit } as const
-  return new CorrectableError('row_quota_exceeded', detail, meant, options)
+  const fits = summary.groups.length === 0 ? 0 : Math.floor(quota.remaining / chargePerGroup)
+  return tooDear(quota, mostCharge(resolved), fits)
 }

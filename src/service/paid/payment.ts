@@ -1,6 +1,9 @@
 import type { Access } from '../../access/access.js'
 import { chargeRows, requireQuota } from '../../access/allowance.js'
+import type { QuotaStatus } from '../../access/allowance.js'
 import type { Charges } from '../../access/charge-queue.js'
+import { CorrectableError } from '../../columns/correction.js'
+import { ServiceError } from '../../errors.js'
 import type { PageFormat } from '../../query/page-format.js'
 import type { DatasetCaller } from '../caller.js'
 import type { AnswerHead, Cost } from '../page.js'
@@ -30,6 +33,20 @@ export interface Ready<Question extends Resolved> {
   readonly resolved: Question
   readonly head: AnswerHead & { readonly tag: string }
   readonly payment: Payment
+}
+
+/**
+ * The refusal of an answer that may cost `most` rows, more than are left; a limit of `fits` does
+ * not, if there is one above 0. The same for every content of the rows.
+ */
+export function tooDear(quota: QuotaStatus, most: number, fits: number): ServiceError {
+  const { remaining, resetSeconds, resetsOn } = quota
+  const fit = fits > 0 ? `: limit=${fits} fits` : ''
+  const detail = `Up to ${most} rows needed, ${remaining} left${fit}. Resets on ${resetsOn} (UTC).`
+  const options = { retryAfterSeconds: resetSeconds }
+  if (fits === 0) return new ServiceError('row_quota_exceeded', detail, options)
+  const meant = { kind: 'limit', meant: fits } as const
+  return new CorrectableError('row_quota_exceeded', detail, meant, options)
 }
 
 /** @throws row_quota_exceeded if no rows are left */
