@@ -5,6 +5,7 @@ import type { Dataset } from './catalog/dataset.js'
 import { openDataset } from './catalog/open-dataset.js'
 import type { OpenOptions } from './catalog/open-dataset.js'
 import { readText } from './catalog/read-text.js'
+import { titleIn } from './registry/portal-schema.js'
 import { RegistryError, parseRegistry } from './registry/registry.js'
 import type { Registry } from './registry/registry.js'
 import { DiskSpace } from './versions/disk-space.js'
@@ -16,15 +17,39 @@ export interface Catalog {
   readonly datasets: ReadonlyMap<string, Dataset>
   readonly demo: Registry['demo']
   readonly prompts: Registry['prompts']
+  /** What the service is called, in English. */
+  readonly title: string
 }
 
 /**
- * Reads registry.yaml.
+ * Reads registry.yaml and the files of its portal.
  * @throws RegistryError with file, line, column and correction of every mistake
  */
 export async function readRegistry(path: string): Promise<Registry> {
+  const text = await registryText(path)
+  const registry = parseRegistry(text, path)
+  if (registry.portalFiles.length === 0) return registry
+  return parseRegistry(text, path, await portalContents(registry))
+}
+
+async function portalContents(registry: Registry): Promise<ReadonlyMap<string, string>> {
+  const { folder, portalFiles, locate } = registry
+  const contents = new Map<string, string>()
+  for (const { path, file } of portalFiles) {
+    try {
+      contents.set(file, await readText(resolve(folder, file)))
+    } catch (cause) {
+      if (!(cause instanceof FileError)) throw cause
+      const problem = `${locate(path)}: ${path.join('.')}: ${file} ${cause.reason}.`
+      throw new RegistryError([problem], { cause })
+    }
+  }
+  return contents
+}
+
+async function registryText(path: string): Promise<string> {
   try {
-    return parseRegistry(await readText(path), path)
+    return await readText(path)
   } catch (cause) {
     if (!(cause instanceof FileError)) throw cause
     const hint =
@@ -54,7 +79,8 @@ export async function openCatalog(
       : registryDataset(name, entry)
     datasets.set(name, dataset)
   }
-  return Object.freeze({ datasets, demo: registry.demo, prompts: registry.prompts })
+  const { demo, prompts, portal } = registry
+  return Object.freeze({ datasets, demo, prompts, title: titleIn('en', portal) })
 }
 
 /** The folder of published versions in the state folder. */

@@ -60,6 +60,7 @@ export function openServer(base: ServerBase, parts: DoorParts): FastifyInstance 
   const site: Site = {
     assets: readAssets(parts.portalFolder ?? null),
     publicUrl: config.publicUrl,
+    portal: () => live.serving.registry.portal,
     admitVisitor: service.admitAnonymous,
   }
   const portal = portalParts(site, parts)

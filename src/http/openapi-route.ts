@@ -59,9 +59,9 @@ function chosenOf(reference: Reference, query: string): Reference {
   return { ...reference, key, datasets }
 }
 
-async function makeDocument({ datasets }: Reference, url: string): Promise<Entity> {
+async function makeDocument({ datasets, catalog }: Reference, url: string): Promise<Entity> {
   const described: ReferenceDataset[] = []
   for (const dataset of datasets) described.push(await dataset.describe())
-  const text = JSON.stringify(openApiDocument(described, url))
+  const text = JSON.stringify(openApiDocument(described, catalog.title, url))
   return entityOf(Buffer.from(text), 'application/json; charset=utf-8')
 }

@@ -34,7 +34,7 @@ export function protocolServer(parts: ProtocolParts, call: Call): Server {
   const { service, version, logFault } = parts
   const fixed = { ttlMs: cacheMs, cacheScope: 'private' } as const
   const server = new Server(
-    { name: 'dataset-access-service', title: 'Dataset Access Service', version },
+    { name: 'dataset-access-service', title: call.caller.catalog.title, version },
     {
       capabilities: { tools: {}, resources: {}, prompts: {} },
       instructions,

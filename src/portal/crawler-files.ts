@@ -1,7 +1,9 @@
+import { titleIn } from '../registry/portal-schema.js'
 import { plainText } from '../plain-text.js'
 import type { ShownDataset, Showcase } from '../service/showcase.js'
 import { encodeForUrl } from '../query/write-url.js'
 import { html, xmlText } from './html.js'
+import type { PageContext } from './page-context.js'
 import { versionsOf } from './search-tags.js'
 import { wordsOf } from './words.js'
 
@@ -30,9 +32,13 @@ export function robotsText(base: string, root: string): string {
 }
 
 /** `sitemap.xml`: every public page in every language (sitemaps.org, with links of XHTML). */
-export function sitemapText(base: string, datasets: readonly ShownDataset[]): string {
+export function sitemapText(
+  { base, portal }: PageContext,
+  datasets: readonly ShownDataset[],
+): string {
+  const own = Object.keys(portal.pages).map((name) => `/${name}`)
   const pages = [
-    ...['/', '/guide', '/docs'].map((path) => ({ path, changed: null })),
+    ...['/', '/guide', '/docs', ...own].map((path) => ({ path, changed: null })),
     ...datasets.flatMap((each) => {
       const keys = each.entity?.demoKeys ?? []
       const paths = [pathOf(each), ...keys.map((key) => `${pathOf(each)}/${encodeForUrl(key)}`)]
@@ -53,10 +59,10 @@ export function sitemapText(base: string, datasets: readonly ShownDataset[]): st
 }
 
 /** `llms.txt` (llmstxt.org): what is here and how to ask for it, for language models. */
-export function llmsText(base: string, { datasets, demoToken }: Showcase): string {
-  const { service, lead } = wordsOf('en')
+export function llmsText({ base, portal }: PageContext, { datasets, demoToken }: Showcase): string {
+  const { lead } = wordsOf('en')
   const demo = datasets.some(({ hasDemo }) => hasDemo) ? demoToken : null
-  return `# ${service}
+  return `# ${inLine(titleIn('en', portal))}
 
 > ${lead}
 

@@ -1,4 +1,5 @@
 import type { ShownDataset } from '../service/showcase.js'
+import { intro } from './brand.js'
 import { codeBlock } from './code-block.js'
 import { searchForm } from './found-page.js'
 import { fact, html } from './html.js'
@@ -27,7 +28,7 @@ export function homePage(
     },
     html`<section class="hero">
         <h1>${words.headline}</h1>
-        <p class="lead">${words.lead}</p>
+        ${intro(context) ?? html`<p class="lead">${words.lead}</p>`}
         ${
           firstLine === null
             ? null

@@ -1,3 +1,5 @@
+import markdownIt from 'markdown-it'
+
 const brand = Symbol('html')
 
 /** A part of a page whose text is safe to send. Only `html` creates it. */
@@ -40,6 +42,13 @@ export function jsonLd(facts: object): Html {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
   })
   return { [brand]: `<script type="application/ld+json">${text}</script>` }
+}
+
+const markdownReader = markdownIt({ html: false, linkify: true }).disable('image')
+
+/** A text in Markdown as a part of a page. Tags in it are text; links lead to the web or by mail. */
+export function markdown(text: string): Html {
+  return { [brand]: markdownReader.render(text) }
 }
 
 function partText(part: Part): string {

@@ -1,4 +1,7 @@
 import type { Language } from '../config.js'
+import { textIn } from '../registry/local-text.js'
+import { ownPages } from '../registry/portal-schema.js'
+import type { OwnPage } from '../registry/portal-schema.js'
 import { html, pageText } from './html.js'
 import type { Html } from './html.js'
 import { languages } from './language.js'
@@ -14,7 +17,7 @@ const icon =
 
 /** Renders a whole page: head, menu, content. */
 export function layout(context: PageContext, facts: PageFacts, content: Html): string {
-  const { language, words, assets, base, root } = context
+  const { language, words, assets, base, root, portal } = context
   return pageText(
     html`<html lang="${language}" data-base="${base}" data-root="${root}">
       <head>
@@ -23,15 +26,16 @@ export function layout(context: PageContext, facts: PageFacts, content: Html): s
         <meta name="color-scheme" content="light dark" />
         <title>${facts.title}</title>
         ${searchTags(context, facts)}
-        <link rel="icon" href="${icon}" />
+        <link rel="icon" href="${portal.logo === null ? icon : `${root}/logo.svg`}" />
         ${assets.style && html`<link rel="stylesheet" href="${root}${assets.style.path}" />`}
+        ${portal.color && html`<link rel="stylesheet" href="${root}/brand.css" />`}
         ${assets.script && html`<script type="module" src="${root}${assets.script.path}"></script>`}
       </head>
       <body>
         <a class="skip" href="#content">${words.skip}</a>
         ${header(context)}
         <main id="content">${content}</main>
-        <footer class="foot"><p>${words.footer}</p></footer>
+        ${footer(context)}
       </body>
     </html>`,
   )
@@ -45,7 +49,7 @@ function header(context: PageContext): Html {
       <a href="${link(to)}" ${to === path ? html`aria-current="page"` : null}>${text}</a>
     </li>`
   return html`<header class="top">
-    <a class="brand" href="${link('/')}">${words.service}</a>
+    <a class="brand" href="${link('/')}">${logo(context)}${words.service}</a>
     <nav aria-label="${words.menu}">
       <ul>
         ${item('/', datasets)}${item('/docs', reference)}${item('/account', account)}
@@ -57,6 +61,29 @@ function header(context: PageContext): Html {
       </ul>
     </nav>
   </header>`
+}
+
+function logo({ portal, root }: PageContext): Html | null {
+  return portal.logo === null ? null : html`<img src="${root}/logo.svg" alt="" height="24" />`
+}
+
+/** What the owner says of the site, its own pages, and who sells. */
+function footer({ words, link, portal, language }: PageContext): Html {
+  const { pages, legal } = portal
+  const links = ownPages.filter((name) => pages[name] !== undefined)
+  const item = (name: OwnPage) =>
+    html`<li><a href="${link(`/${name}`)}">${words.ownPages[name]}</a></li>`
+  return html`<footer class="foot">
+    <p>${words.footer}</p>
+    ${
+      links.length === 0
+        ? null
+        : html`<ul>
+            ${links.map(item)}
+          </ul>`
+    }
+    ${legal && html`<p>${textIn(language, legal.name)}, ${words.inn(legal.inn)}</p>`}
+  </footer>`
 }
 
 function languageLink(context: PageContext, code: Language, name: string): Html {

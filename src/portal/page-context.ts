@@ -1,6 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { rootPath } from '../config.js'
 import type { Language } from '../config.js'
+import { textIn } from '../registry/local-text.js'
+import { titleIn } from '../registry/portal-schema.js'
+import type { PortalSettings } from '../registry/portal-schema.js'
 import type { Assets } from './assets.js'
 import { isLanguage, languageOf } from './language.js'
 import type { PortalWords } from './portal-words-en.js'
@@ -9,7 +12,10 @@ import { wordsOf } from './words.js'
 /** What every page needs besides its content. */
 export interface PageContext {
   readonly language: Language
+  /** The texts of pages, with the owner's own in their places. */
   readonly words: PortalWords
+  /** Whose portal it is. */
+  readonly portal: PortalSettings
   readonly assets: Assets
   /** The public address of the service, without a trailing slash. */
   readonly base: string
@@ -30,6 +36,8 @@ export interface Site {
   readonly assets: Assets
   /** The public address; null = the address of the request. */
   readonly publicUrl: string | null
+  /** Whose portal it is, by the present registry. */
+  readonly portal: () => PortalSettings
   /** Counts a request without a token against its address. @throws rate_limit_exceeded */
   readonly admitVisitor: (address: string) => void
 }
@@ -44,17 +52,22 @@ export function visit(site: Site, request: FastifyRequest): PageContext {
 }
 
 /** The context of a requested page. Without a public address, the request's own address is used. */
-export function pageContextOf({ assets, publicUrl }: Site, request: FastifyRequest): PageContext {
+export function pageContextOf(
+  { assets, publicUrl, portal: present }: Site,
+  request: FastifyRequest,
+): PageContext {
   const [asked = '', query] = request.url.split('?', 2)
   const path = asked.replace(/(?<=.)\/$/, '')
   const chosen = new URLSearchParams(query).get('lang')
   const language = languageOf(chosen, request.headers['accept-language'])
   const root = rootPath(publicUrl)
   const suffix = isLanguage(chosen) ? `?lang=${chosen}` : ''
+  const portal = present()
   const base = publicUrl ?? `${request.protocol}://${request.host}`
   return {
     language,
-    words: wordsOf(language),
+    words: ownWords(language, portal),
+    portal,
     assets,
     base,
     root,
@@ -63,5 +76,17 @@ export function pageContextOf({ assets, publicUrl }: Site, request: FastifyReque
     link: (to) => `${root}${to}${suffix}`,
     // Without the other parameters of the visitor's address.
     languageLink: (to) => `?lang=${to}`,
+  }
+}
+
+/** The texts of pages, with the owner's title, headline and footer where the registry has them. */
+function ownWords(language: Language, portal: PortalSettings): PortalWords {
+  const words = wordsOf(language)
+  const { headline, footer } = portal
+  return {
+    ...words,
+    service: titleIn(language, portal),
+    headline: headline === null ? words.headline : textIn(language, headline),
+    footer: footer === null ? words.footer : textIn(language, footer),
   }
 }

@@ -9,6 +9,7 @@ import { encodeForUrl } from '../query/write-url.js'
 import { findEntries, readEntity } from '../service/entity-rows.js'
 import { entityPage } from './entity-page.js'
 import { foundPage } from './found-page.js'
+import { addBrand } from './brand.js'
 import { llmsText, robotsText, sitemapText } from './crawler-files.js'
 import { datasetPage } from './dataset-page.js'
 import type { Trial } from './dataset-page.js'
@@ -91,6 +92,7 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
     return referencePage(context, dataset, parts.showcase(context.language))
   })
   addCrawlerFiles(app, parts)
+  addBrand(app, parts.site)
   addAssets(app, parts.site)
 }
 
@@ -141,10 +143,10 @@ function addCrawlerFiles(app: FastifyInstance, { site, showcase }: PortalParts):
     })
   }
   addText('/robots.txt', 'text/plain', ({ base, root }) => robotsText(base, root))
-  addText('/sitemap.xml', 'application/xml', ({ base }) =>
-    sitemapText(base, showcase('en').datasets),
+  addText('/sitemap.xml', 'application/xml', (context) =>
+    sitemapText(context, showcase('en').datasets),
   )
-  addText('/llms.txt', 'text/plain', ({ base }) => llmsText(base, showcase('en')))
+  addText('/llms.txt', 'text/plain', (context) => llmsText(context, showcase('en')))
 }
 
 /** Shows an error to a browser. Returns false if the request does not ask for a page. */

@@ -35,6 +35,9 @@ export const englishWords = {
   navigation: { datasets: 'Datasets', reference: 'API reference', account: 'Account' },
   footer: 'No cookies, no tracking. Your token stays in this tab.',
 
+  ownPages: { terms: 'Terms', privacy: 'Privacy', about: 'About' },
+  inn: (digits: string) => `INN ${digits}`,
+
   headline: 'Real tables, one request away',
   lead:
     'Query these tables over the web: choose filters and columns, and get exact rows as JSON, ' +

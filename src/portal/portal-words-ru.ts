@@ -39,6 +39,9 @@ export const russianWords: PortalWords = {
   navigation: { datasets: 'Наборы данных', reference: 'Справочник API', account: 'Моя подписка' },
   footer: 'Без cookie и слежки. Ваш токен остаётся в этой вкладке.',
 
+  ownPages: { terms: 'Условия', privacy: 'Персональные данные', about: 'О сервисе' },
+  inn: (digits: string) => `ИНН ${digits}`,
+
   headline: 'Таблицы с данными — одним запросом',
   lead:
     'Каждый набор данных здесь — таблица, доступная через интернет: выберите фильтры и ' +

@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { prefixLengthMax } from '../columns/codes.js'
 import { labelLettersMax } from '../columns/column.js'
 import { parseDate } from '../columns/values.js'
+import { PortalSchema } from './portal-schema.js'
 import { PromptsSchema } from './prompt-schema.js'
 import { objectOf } from './shape.js'
 import { ShopSchema } from './shop-schema.js'
@@ -217,7 +218,7 @@ export const DatasetEntrySchema = objectOf('a dataset', {
   plans: Type.Optional(Type.Record(anyName, PlanSchema, { description: 'a map of plans by name' })),
 })
 
-export const RegistrySchema = objectOf('a registry: {demo, datasets, prompts, shop}', {
+export const RegistrySchema = objectOf('a registry: {demo, datasets, prompts, shop, portal}', {
   demo: Type.Optional(
     objectOf('an object {token, rate_per_minute}', {
       token: Type.String({
@@ -232,6 +233,7 @@ export const RegistrySchema = objectOf('a registry: {demo, datasets, prompts, sh
   }),
   prompts: Type.Optional(PromptsSchema),
   shop: Type.Optional(ShopSchema),
+  portal: Type.Optional(PortalSchema),
 })
 
 export type RegistryFile = Static<typeof RegistrySchema>

@@ -2,6 +2,8 @@ import { basename, dirname, resolve } from 'node:path'
 import { splitGone } from './gone-keys.js'
 import { readLocatedYaml } from './located-yaml.js'
 import type { LocatedYaml, YamlPath } from './located-yaml.js'
+import { portalFiles, portalSettings, portalWarnings } from './portal-schema.js'
+import type { PortalFile, PortalSettings } from './portal-schema.js'
 import { promptProblems } from './prompt-schema.js'
 import type { Prompt } from './prompt-schema.js'
 import { ruleProblems, ruleWarnings } from './registry-rules.js'
@@ -33,8 +35,13 @@ export interface Registry {
   readonly datasets: ReadonlyMap<string, DatasetEntry>
   readonly prompts: readonly Prompt[]
   readonly shop: ShopSettings
-  /** Keys that are ignored, one line each. */
+  readonly portal: PortalSettings
+  /** The files that `portal` names. */
+  readonly portalFiles: readonly PortalFile[]
+  /** Keys that are ignored, and what is hardly as its owner meant it; one line each. */
   readonly warnings: readonly string[]
+  /** Those of them that are about the portal. */
+  readonly portalWarnings: readonly string[]
   readonly locate: LocatedYaml['locate']
   readonly scalarAt: LocatedYaml['scalarAt']
 }
@@ -67,10 +74,15 @@ const demoRatePerMinute = 30
 const byLocation = new Intl.Collator('en', { numeric: true })
 
 /**
- * Reads the text of registry.yaml.
+ * Reads the text of registry.yaml. `contents` holds what the files of its portal contain, by their
+ * names; the portal lacks those that are not there.
  * @throws RegistryError with file, line, column and correction of every mistake
  */
-export function parseRegistry(text: string, path: string): Registry {
+export function parseRegistry(
+  text: string,
+  path: string,
+  contents: ReadonlyMap<string, string> = new Map(),
+): Registry {
   const yaml = readLocatedYaml(text, basename(path))
   if (yaml.problems.length > 0) throw new RegistryError(yaml.problems)
   const content = yaml.content ?? {}
@@ -88,25 +100,27 @@ export function parseRegistry(text: string, path: string): Registry {
   if (problems.length > 0) throw new RegistryError(linesOf(problems))
   // There is no problem, so the content has the schema's shape.
   const file = content as RegistryFile
-  const warnings = linesOf([...shape.warnings, ...ruleWarnings(content)])
-  return freezeRegistry(file, dirname(resolve(path)), warnings, yaml)
+  const ofPortal = linesOf(portalWarnings(content))
+  const warnings = [...linesOf([...shape.warnings, ...ruleWarnings(content)]), ...ofPortal]
+  const portal = portalSettings(file.portal ?? {}, contents)
+  const parts = { portal, warnings, portalWarnings: ofPortal, folder: dirname(resolve(path)) }
+  return freezeRegistry(file, parts, yaml)
 }
 
 function freezeRegistry(
-  { demo, datasets, prompts = [], shop }: RegistryFile,
-  folder: string,
-  warnings: readonly string[],
+  { demo, datasets, prompts = [], shop, portal: named = {} }: RegistryFile,
+  parts: Pick<Registry, 'portal' | 'warnings' | 'portalWarnings' | 'folder'>,
   { locate, scalarAt }: LocatedYaml,
 ): Registry {
   return Object.freeze({
-    folder,
+    ...parts,
     demo: demo
       ? { token: demo.token, ratePerMinute: demo.rate_per_minute ?? demoRatePerMinute }
       : null,
     datasets: new Map(Object.entries(datasets)),
     prompts,
     shop: shopSettings(shop),
-    warnings,
+    portalFiles: portalFiles(named),
     locate,
     scalarAt,
   })

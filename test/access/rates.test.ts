@@ -155,6 +155,7 @@ const catalog = {
   datasets: new Map(),
   demo: { token: demo, ratePerMinute: 4 },
   prompts: [],
+  title: '',
 } as Catalog
 
 await t.test('a window is a minute long and begins with its first request', async (t) => {

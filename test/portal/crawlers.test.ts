@@ -118,15 +118,19 @@ await t.test('robots.txt lets crawlers read the public pages, and no other path'
       [
         ...[
           '/',
+          '/about',
+          '/brand.css',
           '/datasets/:dataset',
           '/datasets/:dataset/:key',
           '/docs',
           '/docs/:dataset',
           '/guide',
           '/llms.txt',
+          '/logo.svg',
           '/openapi.json',
+          '/privacy',
         ],
-        ...['/robots.txt', '/sitemap.xml'],
+        ...['/robots.txt', '/sitemap.xml', '/terms'],
       ],
       'a new path is public, or named in robots.txt',
     )

@@ -300,7 +300,7 @@ await t.test('a registry that is not an object, or lacks a key, is rejected', (t
   t.same(problemsOf(''), ['registry.yaml:1:1: datasets: is missing.'])
   t.same(problemsOf('# only a comment\n'), ['registry.yaml:1:1: datasets: is missing.'])
   t.same(problemsOf('- a\n'), [
-    'registry.yaml:1:1: the registry: must be a registry: {demo, datasets, prompts, shop}.',
+    'registry.yaml:1:1: the registry: must be a registry: {demo, datasets, prompts, shop, portal}.',
   ])
   t.same(problemsOf('datasets: [a]'), [
     'registry.yaml:1:1: datasets: must be a map of datasets by name.',

@@ -19,7 +19,7 @@ async function admit(context: RequestContext): Promise<Caller> {
   return {
     context,
     principal: { kind: 'demo', id: 'demo' },
-    catalog: { datasets: new Map(), demo: null, prompts: [] },
+    catalog: { datasets: new Map(), demo: null, prompts: [], title: '' },
     usage: null,
     limits: { rate, quota: undefined },
   }

@@ -1,7 +1,8 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { Catalog } from '../../catalog.js'
 import { OneAtATime } from '../../one-at-a-time.js'
+import { titleIn } from '../../registry/portal-schema.js'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
 import type { Registry } from '../../registry/registry.js'
 import { NoSpaceError } from '../../versions/disk-space.js'
@@ -100,7 +101,9 @@ export class LiveCatalog {
   /** The folders to watch for changes, including the registry's. */
   get watchedFolders(): readonly string[] {
     const folders = [...this.#datasets.values()].flatMap((dataset) => dataset.sourceFolders)
-    return [...new Set([this.#serving.registry.folder, ...folders])]
+    const { folder, portalFiles } = this.#serving.registry
+    const ofPortal = portalFiles.map(({ file }) => dirname(resolve(folder, file)))
+    return [...new Set([folder, ...ofPortal, ...folders])]
   }
 
   /**
@@ -262,8 +265,9 @@ export class LiveCatalog {
       const dataset = listed(this.#datasets.get(name))
       return dataset ? [[name, dataset] as const] : []
     })
-    const { demo, prompts } = registry
-    const catalog = Object.freeze({ datasets: new Map(datasets), demo, prompts })
+    const { demo, prompts, portal } = registry
+    const title = titleIn('en', portal)
+    const catalog = Object.freeze({ datasets: new Map(datasets), demo, prompts, title })
     return Object.freeze({ catalog, registry, registryReason })
   }
 

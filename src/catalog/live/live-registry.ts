@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { readRegistry } from '../../catalog.js'
 import { RegistryError } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
@@ -37,8 +38,9 @@ export class LiveRegistry {
    * @throws RegistryError if registry.yaml can't be read; the error of `sold`
    */
   static async open(options: LiveRegistryOptions): Promise<LiveRegistry> {
-    const identity = await identityOrNull(options.registryPath)
+    const before = await identityOrNull(options.registryPath)
     const registry = await readRegistry(options.registryPath)
+    const identity = await identityWith(before, registry)
     const live = new LiveRegistry(options, registry, identity)
     const sold = await options.sold()
     try {
@@ -77,7 +79,8 @@ export class LiveRegistry {
    * @throws if the sold plans can't be read; the next update tries again
    */
   async update(force: boolean): Promise<UpdateResult> {
-    const identity = await identityOrNull(this.#options.registryPath)
+    const file = await identityOrNull(this.#options.registryPath)
+    const identity = await identityWith(file, this.#registry)
     const isForced = force && this.#reason !== null
     if (identity === this.#identity && !isForced) return 'unchanged'
     const isSettled = identity === this.#seen || isForced
@@ -85,7 +88,7 @@ export class LiveRegistry {
     if (!isSettled) return 'unsettled'
     try {
       await this.#read(force)
-      this.#identity = identity
+      this.#identity = await identityWith(file, this.#registry)
     } catch (cause) {
       if (!(cause instanceof RegistryError)) throw cause
       // A file that can't be read stays the same when its owner makes it readable.
@@ -105,4 +108,14 @@ export class LiveRegistry {
     this.#reason = null
     this.#lost = new Set()
   }
+}
+
+/** The identities of registry.yaml and of the files of its portal; null without a registry. */
+async function identityWith(
+  file: string | null,
+  { folder, portalFiles }: Registry,
+): Promise<string | null> {
+  if (file === null) return null
+  const files = portalFiles.map(({ file: name }) => identityOrNull(resolve(folder, name)))
+  return [file, ...(await Promise.all(files))].join(' ')
 }

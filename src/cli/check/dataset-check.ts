@@ -17,7 +17,7 @@ import type { CliParts, Output } from '../parts.js'
 import { amountOf } from '../print.js'
 import { findDataset } from '../read-registry.js'
 import { readStore } from '../state.js'
-import { checkDataset, missingDatasetChecks } from './dataset-verdict.js'
+import { checkDataset, missingDatasetChecks, portalChecks } from './dataset-verdict.js'
 import type { DatasetCheck } from './dataset-verdict.js'
 import { examineDataset, openToCheck } from './examine-dataset.js'
 import type { ExaminedDataset } from './examine-dataset.js'
@@ -54,7 +54,10 @@ async function check(
   name: string | undefined,
 ): Promise<Result> {
   const registry = await readRegistry(config.registry)
-  for (const line of registry.warnings) parts.stderr.write(`warning: ${line}\n`)
+  const { warnings, portalWarnings } = registry
+  for (const line of warnings.filter((each) => !portalWarnings.includes(each))) {
+    parts.stderr.write(`warning: ${line}\n`)
+  }
   const nowMs = parts.clock.now()
   const sold = (await readStore(parts, config.state, (store) => liveGrants(store, nowMs))) ?? []
   const context = { registry, sold }
@@ -63,7 +66,8 @@ async function check(
     ...checkDataset(each, context),
     version: each.dataset.version,
   }))
-  const missing = name === undefined ? missingDatasetChecks(context) : []
+  const missing =
+    name === undefined ? [...missingDatasetChecks(context), ...portalChecks(registry)] : []
   const all: readonly PrintedCheck[] = [...verdicts, ...missing]
   const refused = verdicts.filter(({ status }) => status === 'refused').length
   return {

@@ -62,6 +62,13 @@ export function missingDatasetChecks({ registry, sold }: CheckContext): readonly
     })
 }
 
+/** What is to be said of the portal, under its name. */
+export function portalChecks({ portalWarnings }: Registry): readonly DatasetCheck[] {
+  if (portalWarnings.length === 0) return []
+  const findings = portalWarnings.map((line) => finding('portal', line))
+  return [{ name: 'portal', status: 'warning', findings }]
+}
+
 function versionFindings(
   dataset: Dataset,
   version: Version,

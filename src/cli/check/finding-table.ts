@@ -28,6 +28,7 @@ export const findingLevels = {
   demo_empty: 'warning',
   history_empty: 'warning',
   history_odd: 'warning',
+  portal: 'warning',
   columns_missing: 'warning',
   float_widened: 'warning',
   rounded_by_readers: 'warning',

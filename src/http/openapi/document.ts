@@ -26,8 +26,12 @@ import { filtersSchema, questionSchema } from './question-body.js'
 import { rowSchema } from './rows.js'
 import { servicePaths, serviceTag } from './service-paths.js'
 
-/** The REST interface to these datasets as OpenAPI 3.1, at the address `url`. */
-export function openApiDocument(datasets: readonly ReferenceDataset[], url: string): Json {
+/** The REST interface of the service of this title to these datasets as OpenAPI 3.1, at `url`. */
+export function openApiDocument(
+  datasets: readonly ReferenceDataset[],
+  title: string,
+  url: string,
+): Json {
   const paths = withHead(
     Object.assign(
       {},
@@ -38,7 +42,7 @@ export function openApiDocument(datasets: readonly ReferenceDataset[], url: stri
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Dataset Access Service',
+      title,
       version: '1',
       description: introduction(),
       contact: { name: 'The operator of this server' },

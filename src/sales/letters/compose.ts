@@ -11,10 +11,11 @@ import type { ControlStore } from '../../control/store/store.js'
 import { showSubscription } from '../../control/subscriptions.js'
 import { listTokens } from '../../control/tokens/tokens.js'
 import { textIn } from '../../registry/local-text.js'
+import { titleIn } from '../../registry/portal-schema.js'
 import { planOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
 import { paymentText } from '../../registry/payment-text.js'
-import type { LetterGrant, LetterSubscription, LetterTopic, Receipt } from './letter.js'
+import type { LetterGrant, LetterSubscription, LetterText, LetterTopic, Receipt } from './letter.js'
 import type { MailMessage } from './mailer.js'
 import { renderHtml, renderText } from './render.js'
 import { openSecret } from './seal.js'
@@ -64,7 +65,7 @@ export async function composeLetter(
   const addressed = await addressedTopic({ store, letter, source, now })
   if ('dropped' in addressed) return addressed
   const { to, language, topic } = addressed
-  const text = writeLetter(language, topic)
+  const text = signed(writeLetter(language, topic), language, source.registry())
   return {
     message: {
       // With the time: a new control.db counts letters from 1 again.
@@ -77,6 +78,13 @@ export async function composeLetter(
       writtenAt: now,
     },
   }
+}
+
+/** With the name of the service at the end, where the owner gave it one. */
+function signed(letter: LetterText, language: Language, registry: Registry | null): LetterText {
+  if (!registry || registry.portal.title === null) return letter
+  const name = { kind: 'text', text: titleIn(language, registry.portal) } as const
+  return { ...letter, blocks: [...letter.blocks, name] }
 }
 
 async function addressedTopic(parts: LetterParts): Promise<Addressed | Dropped> {
