@@ -22,7 +22,10 @@ interface DemoVisitor {
 export interface Subscriber {
   readonly kind: 'subscriber'
   readonly id: string
-  readonly tokenId: string
+  /** Null for who signed in on the portal. */
+  readonly tokenId: string | null
+  /** The session of who signed in on the portal. */
+  readonly sessionId?: string
   /** The connection of an agent that signed in with the token. */
   readonly connectionId?: string
   /** Milliseconds since 1970. */
@@ -124,10 +127,10 @@ function agentPrincipal(
   return Object.freeze({ ...principalOf({ ...owner, expiresAt }, owner.tokenId), connectionId })
 }
 
-/** The principal of a subscription's token. */
+/** The principal of a subscription's token, or of a person who signed in. */
 export function principalOf(
   subscription: Pick<Subscription, 'subscriptionId' | 'expiresAt' | 'globalRows' | 'grants'>,
-  tokenId: string,
+  tokenId: string | null,
 ): Subscriber {
   return Object.freeze({
     kind: 'subscriber',

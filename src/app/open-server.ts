@@ -61,6 +61,10 @@ export function openServer(base: ServerBase, parts: DoorParts): FastifyInstance 
     assets: readAssets(parts.portalFolder ?? null),
     publicUrl: config.publicUrl,
     admitVisitor: service.admitAnonymous,
+    signedIn: {
+      find: () => Promise.resolve(null),
+      admit: (request, reply, payer) => service.admitKnown(contextOf(request, reply), payer, 1),
+    },
   }
   const portal = portalParts(site, parts)
   const server = buildServer({

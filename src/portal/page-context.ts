@@ -4,6 +4,7 @@ import type { Language } from '../config.js'
 import type { Assets } from './assets.js'
 import { isLanguage, languageOf } from './language.js'
 import type { PortalWords } from './portal-words-en.js'
+import type { SignedIn, SignedInParts } from './signed-in.js'
 import { wordsOf } from './words.js'
 
 /** What every page needs besides its content. */
@@ -11,12 +12,16 @@ export interface PageContext {
   readonly language: Language
   readonly words: PortalWords
   readonly assets: Assets
+  /** Who is signed in; null for visitors. */
+  readonly person: SignedIn | null
   /** The public address of the service, without a trailing slash. */
   readonly base: string
   /** The path prefix behind a proxy; usually empty. */
   readonly root: string
   /** The path of the page. */
   readonly path: string
+  /** The page with its query, below the path prefix: where a person returns to. */
+  readonly here: string
   /** The page's own address for the web, with the chosen language and no other parameter. */
   readonly address: string
   /** A link to a page of the portal; it keeps the chosen language. */
@@ -32,19 +37,24 @@ export interface Site {
   readonly publicUrl: string | null
   /** Counts a request without a token against its address. @throws rate_limit_exceeded */
   readonly admitVisitor: (address: string) => void
+  readonly signedIn: SignedInParts
 }
 
 /**
  * Counts a visitor's request for a page, and returns the context of the page.
- * @throws rate_limit_exceeded
+ * @throws rate_limit_exceeded; service_unavailable where it can't be read who is signed in
  */
-export function visit(site: Site, request: FastifyRequest): PageContext {
+export async function visit(site: Site, request: FastifyRequest): Promise<PageContext> {
   site.admitVisitor(request.ip)
-  return pageContextOf(site, request)
+  return pageContextOf(site, request, await site.signedIn.find(request))
 }
 
 /** The context of a requested page. Without a public address, the request's own address is used. */
-export function pageContextOf({ assets, publicUrl }: Site, request: FastifyRequest): PageContext {
+export function pageContextOf(
+  { assets, publicUrl }: Pick<Site, 'assets' | 'publicUrl'>,
+  request: FastifyRequest,
+  person: SignedIn | null = null,
+): PageContext {
   const [asked = '', query] = request.url.split('?', 2)
   const path = asked.replace(/(?<=.)\/$/, '')
   const chosen = new URLSearchParams(query).get('lang')
@@ -56,9 +66,11 @@ export function pageContextOf({ assets, publicUrl }: Site, request: FastifyReque
     language,
     words: wordsOf(language),
     assets,
+    person,
     base,
     root,
     path,
+    here: request.method === 'GET' ? request.url : '/',
     address: `${base}${path}${suffix}`,
     link: (to) => `${root}${to}${suffix}`,
     // Without the other parameters of the visitor's address.

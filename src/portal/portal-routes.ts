@@ -57,7 +57,7 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
       method: reading,
       url,
       handler: async (request, reply) => {
-        const context = visit(parts.site, request)
+        const context = await visit(parts.site, request)
         const page = await make(context, request, reply)
         return page === null ? reply.callNotFound() : sendPage(request, reply, context, page)
       },
@@ -134,7 +134,8 @@ function addCrawlerFiles(app: FastifyInstance, { site, showcase }: PortalParts):
       method: reading,
       url,
       handler: (request, reply) => {
-        const text = make(visit(site, request))
+        site.admitVisitor(request.ip)
+        const text = make(pageContextOf(site, request))
         void reply.header('Cache-Control', 'public, max-age=300')
         return sendTagged(request, reply, `${type}; charset=utf-8`, text)
       },

@@ -21,6 +21,15 @@ export interface Admission {
    */
   readonly admit: (context: RequestContext, requests: 0 | 1) => Promise<Caller>
   /**
+   * Does the same for a subscription whose token is not needed: a person of its address signed in.
+   * @throws rate_limit_exceeded; service_unavailable, which takes none
+   */
+  readonly admitKnown: (
+    context: RequestContext,
+    principal: Principal,
+    requests: 0 | 1,
+  ) => Promise<Caller>
+  /**
    * Does the same for a message of MCP, whose cost is unknown until it is read; `spend` then takes
    * the cost. Accepts agents that signed in. A client that has used up both its budgets is refused
    * before its message is read.
@@ -67,11 +76,18 @@ export function createAdmission(parts: AdmissionParts): Admission {
     const demoToken = current.demo?.token ?? null
     const authentication = { tokens, ...accepted, demoToken, now }
     const principal = await authenticate(context.authorization, authentication)
+    if (principal) return await admitKnown(context, principal, requests, current)
+    requireRate(await rates.take(principal, context.address, current, requests))
+    throw unauthorized()
+  }
+
+  async function admitKnown(
+    context: RequestContext,
+    principal: Principal,
+    requests: 0 | 1,
+    current = catalog(),
+  ): Promise<Caller> {
     const rate = await rates.take(principal, context.address, current, requests)
-    if (!principal) {
-      requireRate(rate)
-      throw unauthorized()
-    }
     context.observe?.({ kind: 'principal', principal })
     const usage = await usageNow(reads, principal, now())
     const limits = { rate, quota: quotaStatus(principal, null, usage, now()) }
@@ -96,6 +112,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
 
   return {
     admit: (context, requests) => admit(context, requests),
+    admitKnown: (context, principal, requests) => admitKnown(context, principal, requests),
     admitMessage: async (context) => {
       const caller = await admit(context, 0, { secrets })
       requireRate(await rates.overall(caller.principal, context.address, caller.catalog))
@@ -110,6 +127,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
 
 function noteUse(lastUsed: LastUsed, principal: Principal): void {
   const { connectionId } = principal
-  if (connectionId !== undefined) lastUsed.note(connectionId)
-  else if (principal.kind === 'subscriber') lastUsed.note(principal.tokenId)
+  if (connectionId !== undefined) return lastUsed.note(connectionId)
+  const id = principal.kind === 'subscriber' ? (principal.sessionId ?? principal.tokenId) : null
+  if (id !== null) lastUsed.note(id)
 }
