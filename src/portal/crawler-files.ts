@@ -13,6 +13,7 @@ const privatePaths = [
   '/usage',
   '/order',
   '/lost-token',
+  '/sign-in',
   '/authorize',
   '/token',
   '/register',

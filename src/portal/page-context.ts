@@ -1,10 +1,12 @@
 import type { FastifyRequest } from 'fastify'
+import { sessionCookieAt } from '../access/session-cookie.js'
+import type { SignedIn } from '../access/signed-in.js'
 import { rootPath } from '../config.js'
 import type { Language } from '../config.js'
 import type { Assets } from './assets.js'
 import { isLanguage, languageOf } from './language.js'
 import type { PortalWords } from './portal-words-en.js'
-import type { SignedIn, SignedInParts } from './signed-in.js'
+import type { SignedInParts } from './signed-in.js'
 import { wordsOf } from './words.js'
 
 /** What every page needs besides its content. */
@@ -14,6 +16,8 @@ export interface PageContext {
   readonly assets: Assets
   /** Who is signed in; null for visitors. */
   readonly person: SignedIn | null
+  /** Whether people can sign in at this address of the service. */
+  readonly canSignIn: boolean
   /** The public address of the service, without a trailing slash. */
   readonly base: string
   /** The path prefix behind a proxy; usually empty. */
@@ -49,9 +53,20 @@ export async function visit(site: Site, request: FastifyRequest): Promise<PageCo
   return pageContextOf(site, request, await site.signedIn.find(request))
 }
 
+/** A link to the sign-in, which leads back to this path. */
+export function signInLink({ link }: Pick<PageContext, 'link'>, next: string): string {
+  const to = link('/sign-in')
+  return `${to}${to.includes('?') ? '&' : '?'}next=${encodeURIComponent(next)}`
+}
+
+/** The address of the service for a request: the public one, or the request's own. */
+export function baseOf(publicUrl: string | null, request: FastifyRequest): string {
+  return publicUrl ?? `${request.protocol}://${request.host}`
+}
+
 /** The context of a requested page. Without a public address, the request's own address is used. */
 export function pageContextOf(
-  { assets, publicUrl }: Pick<Site, 'assets' | 'publicUrl'>,
+  { assets, publicUrl, signedIn }: Site,
   request: FastifyRequest,
   person: SignedIn | null = null,
 ): PageContext {
@@ -61,12 +76,13 @@ export function pageContextOf(
   const language = languageOf(chosen, request.headers['accept-language'])
   const root = rootPath(publicUrl)
   const suffix = isLanguage(chosen) ? `?lang=${chosen}` : ''
-  const base = publicUrl ?? `${request.protocol}://${request.host}`
+  const base = baseOf(publicUrl, request)
   return {
     language,
     words: wordsOf(language),
     assets,
     person,
+    canSignIn: signedIn.isOpen && sessionCookieAt(base) !== null,
     base,
     root,
     path,

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { SignedIn } from '../access/signed-in.js'
 import type { Language } from '../config.js'
 import { errorStatus } from '../errors.js'
 import type { ServiceError } from '../errors.js'
@@ -160,9 +161,15 @@ export function sendProblemPage(
   if (!wantsPage) return false
   // A route that found a mistake has counted the visit.
   if (request.is404 && error.code === 'not_found') site.admitVisitor(request.ip)
-  const context = pageContextOf(site, request)
-  const page = error.code === 'not_found' ? missingPage(context) : problemPage(context, error)
-  sendPage(request, reply.code(errorStatus[error.code]), context, page, noStore)
+  const send = (person: SignedIn | null) => {
+    const context = pageContextOf(site, request, person)
+    const page = error.code === 'not_found' ? missingPage(context) : problemPage(context, error)
+    sendPage(request, reply.code(errorStatus[error.code]), context, page, noStore)
+  }
+  // A page without a person still says what went wrong, when it can't be read who it is.
+  void site.signedIn.find(request).then(send, () => {
+    send(null)
+  })
   return true
 }
 

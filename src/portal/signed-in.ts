@@ -1,25 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Subscriber } from '../access/principal.js'
-import type { Subscription } from '../control/subscriptions.js'
+import type { SignedIn } from '../access/signed-in.js'
 import type { Caller } from '../service.js'
-
-/** A person who proved an address by a mailed code, in this browser. */
-export interface SignedIn {
-  readonly sessionId: string
-  readonly email: string
-  /** The live subscriptions of the address, oldest first, each with its plan for each dataset. */
-  readonly subscriptions: readonly Subscription[]
-  /**
-   * The subscription whose rows and requests pages take: the only live one, or the one that the
-   * person chose. Null without a subscription, or while none of several is chosen: then show
-   * `payerForm`.
-   */
-  readonly payer: Subscriber | null
-}
 
 /**
  * What pages that are rendered on the server know of people who signed in. A page that shows rows
- * for pay asks `context.person`, which is null for visitors, and admits the payer:
+ * for pay asks `context.person`, which is null for visitors, and admits the payer; without
+ * one it shows `payerForm`, which is null if there is nothing to choose:
  *
  *     const payer = context.person?.payer
  *     const caller = payer ? await site.signedIn.admit(request, reply, payer) : await asVisitor(…)
@@ -28,6 +15,8 @@ export interface SignedIn {
  * goes to `service.readPage`, `top`, `summarize` and `find`, which charge it.
  */
 export interface SignedInParts {
+  /** False without a mail server: then nobody can sign in. */
+  readonly isOpen: boolean
   /** Who is signed in, by the cookie of a request; null for visitors, for whom nothing is read. */
   readonly find: (request: FastifyRequest) => Promise<SignedIn | null>
   /**

@@ -6,6 +6,7 @@ import type { RateLimits } from '../access/rate-limits.js'
 import type { Catalog } from '../catalog.js'
 import type { Clock } from '../clock.js'
 import { SecretLookup } from '../control/connections/secret-lookup.js'
+import { findPageSecret } from '../control/sessions/page-secrets.js'
 import type { AdmissionReads } from '../control/admission-reads.js'
 import type { ControlStore } from '../control/store/store.js'
 import type { LastUsed } from '../control/tokens/last-used.js'
@@ -16,7 +17,7 @@ import type { Caller, RequestContext } from './caller.js'
 export interface Admission {
   /**
    * Checks the token, then takes this many requests from the caller's budget. Refuses the access
-   * tokens of agents that signed in: those are for MCP.
+   * tokens of agents that signed in: those are for MCP. Accepts the secrets of pages.
    * @throws unauthorized, rate_limit_exceeded; service_unavailable, which takes none
    */
   readonly admit: (context: RequestContext, requests: 0 | 1) => Promise<Caller>
@@ -58,7 +59,7 @@ interface AdmissionParts {
 }
 
 /** What a request is admitted with, besides tokens. */
-type Accepted = Pick<Authentication, 'secrets'>
+type Accepted = Pick<Authentication, 'secrets' | 'findPageSecret'>
 
 /** Creates an admission with all counts at zero. */
 export function createAdmission(parts: AdmissionParts): Admission {
@@ -66,11 +67,12 @@ export function createAdmission(parts: AdmissionParts): Admission {
   const { now, monotonicMs } = clock
   const tokens = new TokenLookup(control, monotonicMs, reads.token)
   const secrets = new SecretLookup(control, monotonicMs)
+  const ofPages: Accepted = { findPageSecret: (hash) => findPageSecret(control, hash) }
 
   async function admit(
     context: RequestContext,
     requests: 0 | 1,
-    accepted: Accepted = {},
+    accepted: Accepted,
   ): Promise<Caller> {
     const current = catalog()
     const demoToken = current.demo?.token ?? null
@@ -111,7 +113,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
   }
 
   return {
-    admit: (context, requests) => admit(context, requests),
+    admit: (context, requests) => admit(context, requests, ofPages),
     admitKnown: (context, principal, requests) => admitKnown(context, principal, requests),
     admitMessage: async (context) => {
       const caller = await admit(context, 0, { secrets })

@@ -198,7 +198,7 @@ function contextOf(request: FastifyRequest, site: Site): PageContext {
     query.set('lang', language)
     return `?${query.toString()}`
   }
-  return { ...context, languageLink }
+  return { ...context, canSignIn: false, languageLink }
 }
 
 /** With 303 the browser does not send the form, and the token in it, to the agent. */
