@@ -1,6 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { liveUntil } from '../control/connections/secret-lookup.js'
 import type { SecretLookup, SecretRecord } from '../control/connections/secret-lookup.js'
+import { pageSecretEnd } from '../control/sessions/page-secrets.js'
+import type { PageSecret } from '../control/sessions/page-secrets.js'
 import type { Subscription } from '../control/subscriptions.js'
 import { hashToken, parseToken } from '../control/tokens/token-format.js'
 import type { TokenLookup } from '../control/tokens/token-lookup.js'
@@ -22,7 +24,10 @@ interface DemoVisitor {
 export interface Subscriber {
   readonly kind: 'subscriber'
   readonly id: string
-  readonly tokenId: string
+  /** Null for who signed in on the portal. */
+  readonly tokenId: string | null
+  /** The session of who signed in on the portal. */
+  readonly sessionId?: string
   /** The connection of an agent that signed in with the token. */
   readonly connectionId?: string
   /** Milliseconds since 1970. */
@@ -37,6 +42,8 @@ export interface Authentication {
   readonly tokens: Pick<TokenLookup, 'find'>
   /** Where an agent's access token is accepted; its audience is MCP alone. */
   readonly secrets?: Pick<SecretLookup, 'find'>
+  /** Where the secret of a page is accepted: at REST alone. */
+  readonly findPageSecret?: (hash: Uint8Array) => Promise<PageSecret | undefined>
   /** The public demo token of the registry; null without a demo. */
   readonly demoToken: string | null
   readonly now: () => number
@@ -63,7 +70,7 @@ export async function authenticate(
  */
 export async function tokenPrincipal(
   text: string,
-  { tokens, secrets, demoToken, now }: Authentication,
+  { tokens, secrets, findPageSecret, demoToken, now }: Authentication,
 ): Promise<Principal | undefined> {
   const token = parseToken(text)
   switch (token?.kind) {
@@ -73,6 +80,8 @@ export async function tokenPrincipal(
       return subscriberPrincipal(await tokens.find(token.hash), token.hash, now())
     case 'agent':
       return agentPrincipal(await secrets?.find(token.hash), token.hash, demoToken, now())
+    case 'page':
+      return pagePrincipal(await findPageSecret?.(token.hash), token.hash, now())
     default:
       return undefined
   }
@@ -124,10 +133,27 @@ function agentPrincipal(
   return Object.freeze({ ...principalOf({ ...owner, expiresAt }, owner.tokenId), connectionId })
 }
 
-/** The principal of a subscription's token. */
+function pagePrincipal(
+  secret: PageSecret | undefined,
+  hash: Buffer,
+  now: number,
+): Principal | undefined {
+  if (!secret || !timingSafeEqual(secret.hash, hash)) return undefined
+  return pageSecretEnd(secret, now) === null ? undefined : asPerson(secret, secret.sessionId)
+}
+
+/** The principal of a subscription for a person of its address, who signed in. */
+export function asPerson(
+  subscription: Parameters<typeof principalOf>[0],
+  sessionId: string,
+): Subscriber {
+  return Object.freeze({ ...principalOf(subscription, null), sessionId })
+}
+
+/** The principal of a subscription's token; null = no token was shown. */
 export function principalOf(
   subscription: Pick<Subscription, 'subscriptionId' | 'expiresAt' | 'globalRows' | 'grants'>,
-  tokenId: string,
+  tokenId: string | null,
 ): Subscriber {
   return Object.freeze({
     kind: 'subscriber',

@@ -1,4 +1,6 @@
 import type { FastifyInstance } from 'fastify'
+import { cookieValue, sessionCookieAt } from '../access/session-cookie.js'
+import { findSignedIn } from '../access/signed-in.js'
 import type { Catalog } from '../catalog.js'
 import type { LiveCatalog, Serving } from '../catalog/live/live-catalog.js'
 import type { Clock } from '../clock.js'
@@ -15,6 +17,7 @@ import { addMcp } from '../mcp/mcp-routes.js'
 import type { McpParts } from '../mcp/mcp-routes.js'
 import { protocolServer } from '../mcp/protocol-server.js'
 import { readAssets } from '../portal/assets.js'
+import { baseOf } from '../portal/page-context.js'
 import type { Site } from '../portal/page-context.js'
 import { addPortal, sendProblemPage } from '../portal/portal-routes.js'
 import type { PortalParts } from '../portal/portal-routes.js'
@@ -27,6 +30,7 @@ import { offerOf } from '../sales/orders/offer.js'
 import { planWay } from '../sales/orders/routes/plan-way.js'
 import { addShop } from '../sales/orders/routes/shop-routes.js'
 import { addPaymentHook } from '../sales/orders/routes/payment-route.js'
+import { addSessions } from '../sales/sessions/routes/session-routes.js'
 import type { Service } from '../service.js'
 import { examplePath } from '../service/first-questions.js'
 import { DescriptorWatch } from './descriptors.js'
@@ -56,12 +60,23 @@ const answerMs = 1000
 /** The HTTP server with REST, MCP, the portal and the pages of sales. It does not listen yet. */
 export function openServer(base: ServerBase, parts: DoorParts): FastifyInstance {
   const { config, cleanup, logger, clock, random } = base
-  const { service, live, engine, records, isStopping } = parts
+  const { service, live, engine, records, sales, isStopping } = parts
   const site: Site = {
     assets: readAssets(parts.portalFolder ?? null),
     publicUrl: config.publicUrl,
     portal: () => live.serving.registry.portal,
     admitVisitor: service.admitAnonymous,
+    signedIn: {
+      isOpen: sales.shop.isMailOn,
+      find: async (request) => {
+        const cookie = sessionCookieAt(baseOf(config.publicUrl, request))
+        const secret = cookie && cookieValue(request.headers.cookie, cookie.name)
+        const person = secret && (await findSignedIn(records.control, secret, clock.now()))
+        if (person) records.lastUsed.note(person.sessionId)
+        return person || null
+      },
+      admit: (request, reply, payer) => service.admitKnown(contextOf(request, reply), payer, 1),
+    },
   }
   const portal = portalParts(site, parts)
   const server = buildServer({
@@ -153,6 +168,7 @@ function addSalesPages(
   const { shop } = sales
   addAccount(app, { site, service, shop })
   addShop(app, { site, shop, showcase: service.showcase })
+  addSessions(app, { site, shop })
   addPaymentHook(app, {
     shop,
     secret: config.paymentSecret,

@@ -6,6 +6,7 @@ import type { AuditDetails } from './audit.js'
 import { checkGrants, grantTexts, insertGrants } from './grants.js'
 import type { Grant } from './grants.js'
 import { enterSale } from './orders.js'
+import { endSessionsOf } from './sessions/sessions.js'
 import { sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 import {
@@ -100,7 +101,8 @@ export interface SubscriptionChange {
 
 /**
  * Changes plans, datasets, the common cap or the subscriber, from the next request on. The end date
- * and the usage of this month stay: a change does not reset a quota.
+ * and the usage of this month stay: a change does not reset a quota. Another address ends the
+ * sessions of the one before.
  *
  * @throws not_found; bad_request for a cancelled subscription, or an invalid change.
  */
@@ -129,6 +131,7 @@ export async function changeSubscription(
     const { priceRub, orderId } = change
     await enterSale(tx, subscriptionId, { kind: 'change', priceRub, orderId, now: orderedAt })
     const after = await showSubscription(tx, subscriptionId)
+    if (after.email !== before.email) await endSessionsOf(tx, before.email)
     await recordAction(tx, {
       action: 'subscription.changed',
       subject: subscriptionId,

@@ -1,5 +1,6 @@
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
+import { hasSessionCookie } from '../access/session-cookie.js'
 import { varyBy } from './vary.js'
 
 /** Headers of an answer that a web page may read. */
@@ -41,6 +42,18 @@ const allowedHeaders = [
 ]
 
 const preflightSeconds = 3600
+
+/** No page of another origin reads an answer to the cookie of a person who signed in. */
+export function keepCookiesFromCors(app: FastifyInstance): void {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (hasSessionCookie(request.headers.cookie)) {
+      for (const name of Object.keys(reply.getHeaders())) {
+        if (name.startsWith('access-control-')) reply.removeHeader(name)
+      }
+    }
+    done(null, payload)
+  })
+}
 
 /**
  * Lets web pages of these origins read the answers, without cookies: only the token counts.

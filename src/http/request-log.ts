@@ -113,7 +113,7 @@ export class RequestLog {
       tool: record.tool ?? tool ?? undefined,
       dataset: record.dataset ?? undefined,
       subscription: principal?.id,
-      tokenId: principal?.kind === 'subscriber' ? principal.tokenId : undefined,
+      tokenId: (principal?.kind === 'subscriber' ? principal.tokenId : null) ?? undefined,
       connectionId: principal?.connectionId,
       rows: record.rows,
       charged: record.charged,

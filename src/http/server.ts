@@ -8,7 +8,7 @@ import { methodAdvice } from '../query/common-mistakes.js'
 import type { Random } from '../random.js'
 import { closeIfUnread, hasBody, readBody, requireSmallBody } from './body.js'
 import { addCompression } from './compression.js'
-import { addCors } from './cors.js'
+import { addCors, keepCookiesFromCors } from './cors.js'
 import { answerBrokenRequest, nothingHere, sendError, wrongMediaType } from './error-answers.js'
 import type { SendProblemPage } from './error-answers.js'
 import { addReference } from './openapi-route.js'
@@ -77,6 +77,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   app.decorateRequest('challenge', null)
   acceptBodies(app)
   addHooks(app, log, parts)
+  keepCookiesFromCors(app)
   addCompression(app)
   log.addTo(app)
   const methods = collectMethods(app)

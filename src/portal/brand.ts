@@ -15,8 +15,8 @@ export function addBrand(app: FastifyInstance, site: Site): void {
     app.route({
       method: reading,
       url: `/${name}`,
-      handler: (request, reply) => {
-        const context = visit(site, request)
+      handler: async (request, reply) => {
+        const context = await visit(site, request)
         const page = ownPage(context, name)
         return page === null ? reply.callNotFound() : sendPage(request, reply, context, page)
       },

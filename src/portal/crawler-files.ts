@@ -15,6 +15,7 @@ const privatePaths = [
   '/usage',
   '/order',
   '/lost-token',
+  '/sign-in',
   '/authorize',
   '/token',
   '/register',

@@ -5,9 +5,11 @@ import type { OwnPage } from '../registry/portal-schema.js'
 import { html, pageText } from './html.js'
 import type { Html } from './html.js'
 import { languages } from './language.js'
+import { signInLink } from './page-context.js'
 import type { PageContext } from './page-context.js'
 import { searchTags } from './search-tags.js'
 import type { PageFacts } from './search-tags.js'
+import { signInWords } from './sign-in-words.js'
 
 // Inline, because the pages load no other files. It shows a table in the colours of the style.
 const icon =
@@ -17,9 +19,10 @@ const icon =
 
 /** Renders a whole page: head, menu, content. */
 export function layout(context: PageContext, facts: PageFacts, content: Html): string {
-  const { language, words, assets, base, root, portal } = context
+  const { language, words, assets, base, root, person, portal } = context
+  const payer = person?.payer ? html`data-payer="${person.payer.id}"` : null
   return pageText(
-    html`<html lang="${language}" data-base="${base}" data-root="${root}">
+    html`<html lang="${language}" data-base="${base}" data-root="${root}" ${payer}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -55,6 +58,7 @@ function header(context: PageContext): Html {
         ${item('/', datasets)}${item('/docs', reference)}${item('/account', account)}
       </ul>
     </nav>
+    ${personBar(context)}
     <nav class="languages" aria-label="${words.languages}">
       <ul>
         ${languages.map(([code, name]) => languageLink(context, code, name))}
@@ -84,6 +88,21 @@ function footer({ words, link, portal, language }: PageContext): Html {
     }
     ${legal && html`<p>${textIn(language, legal.name)}, ${words.inn(legal.inn)}</p>`}
   </footer>`
+}
+
+/** Who is signed in, with the way out; the way in for visitors. */
+function personBar(context: PageContext): Html | null {
+  const { person, canSignIn, language, link, here, path } = context
+  const say = signInWords(language)
+  if (person) {
+    return html`<form class="person" method="post" action="${link('/sign-out')}">
+      <span class="muted">${person.email}</span>
+      <button type="submit">${say.signOut}</button>
+    </form>`
+  }
+  if (!canSignIn || path === '/sign-in') return null
+  const to = signInLink(context, here)
+  return html`<a class="person" rel="nofollow" href="${to}">${say.signIn}</a>`
 }
 
 function languageLink(context: PageContext, code: Language, name: string): Html {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { SignedIn } from '../access/signed-in.js'
 import type { Language } from '../config.js'
 import { errorStatus } from '../errors.js'
 import type { ServiceError } from '../errors.js'
@@ -58,7 +59,7 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
       method: reading,
       url,
       handler: async (request, reply) => {
-        const context = visit(parts.site, request)
+        const context = await visit(parts.site, request)
         const page = await make(context, request, reply)
         return page === null ? reply.callNotFound() : sendPage(request, reply, context, page)
       },
@@ -136,7 +137,8 @@ function addCrawlerFiles(app: FastifyInstance, { site, showcase }: PortalParts):
       method: reading,
       url,
       handler: (request, reply) => {
-        const text = make(visit(site, request))
+        site.admitVisitor(request.ip)
+        const text = make(pageContextOf(site, request))
         void reply.header('Cache-Control', 'public, max-age=300')
         return sendTagged(request, reply, `${type}; charset=utf-8`, text)
       },
@@ -161,9 +163,15 @@ export function sendProblemPage(
   if (!wantsPage) return false
   // A route that found a mistake has counted the visit.
   if (request.is404 && error.code === 'not_found') site.admitVisitor(request.ip)
-  const context = pageContextOf(site, request)
-  const page = error.code === 'not_found' ? missingPage(context) : problemPage(context, error)
-  sendPage(request, reply.code(errorStatus[error.code]), context, page, noStore)
+  const send = (person: SignedIn | null) => {
+    const context = pageContextOf(site, request, person)
+    const page = error.code === 'not_found' ? missingPage(context) : problemPage(context, error)
+    sendPage(request, reply.code(errorStatus[error.code]), context, page, noStore)
+  }
+  // A page without a person still says what went wrong, when it can't be read who it is.
+  void site.signedIn.find(request).then(send, () => {
+    send(null)
+  })
   return true
 }
 

@@ -33,7 +33,7 @@ export const englishWords = {
   languages: 'Language',
   menu: 'Main',
   navigation: { datasets: 'Datasets', reference: 'API reference', account: 'Account' },
-  footer: 'No cookies, no tracking. Your token stays in this tab.',
+  footer: 'No cookie until you sign in, no tracking. A pasted token stays in its tab.',
 
   ownPages: { terms: 'Terms', privacy: 'Privacy', about: 'About' },
   inn: (digits: string) => `INN ${digits}`,

@@ -37,7 +37,7 @@ export const russianWords: PortalWords = {
   languages: 'Язык',
   menu: 'Главное меню',
   navigation: { datasets: 'Наборы данных', reference: 'Справочник API', account: 'Моя подписка' },
-  footer: 'Без cookie и слежки. Ваш токен остаётся в этой вкладке.',
+  footer: 'Без cookie, пока вы не вошли; без слежки. Токен остаётся в своей вкладке.',
 
   ownPages: { terms: 'Условия', privacy: 'Персональные данные', about: 'О сервисе' },
   inn: (digits: string) => `ИНН ${digits}`,

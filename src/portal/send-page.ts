@@ -12,7 +12,7 @@ const pageHeaders = {
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   'Referrer-Policy': 'no-referrer',
   'Cache-Control': 'no-cache',
-  Vary: 'Accept-Language',
+  Vary: 'Accept-Language, Cookie',
 } as const
 
 /** For a page that is true once. */
@@ -26,18 +26,19 @@ export const formHeaders = { 'Referrer-Policy': 'same-origin', ...noStore } as c
 
 /**
  * Sends a page, or 304 if the client has it; `own` replaces headers that are the same for all. A
- * page that is not stored has no tag.
+ * page that is not stored has no tag: none for a person who signed in is, and each has a form.
  */
 export function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
-  { language }: PageContext,
+  { language, person }: PageContext,
   page: string,
   own: Readonly<Record<string, string>> = {},
 ): FastifyReply {
-  void reply.headers({ ...pageHeaders, ...own }).header('Content-Language', language)
+  const headers = { ...pageHeaders, ...(person && formHeaders), ...own }
+  void reply.headers(headers).header('Content-Language', language)
   const type = 'text/html; charset=utf-8'
-  if (reply.statusCode === 200 && own['Cache-Control'] !== 'no-store') {
+  if (reply.statusCode === 200 && headers['Cache-Control'] !== 'no-store') {
     return sendTagged(request, reply, type, page)
   }
   return reply.type(type).send(page)

@@ -19,7 +19,7 @@ import { contextOf } from '../http/request-context.js'
 import { readBody } from '../http/body.js'
 import { html } from '../portal/html.js'
 import { languageOf } from '../portal/language.js'
-import { visit } from '../portal/page-context.js'
+import { pageContextOf, visit } from '../portal/page-context.js'
 import type { PageContext, Site } from '../portal/page-context.js'
 import { reading, sendPage } from '../portal/send-page.js'
 import { titledPage } from '../portal/titled-page.js'
@@ -47,8 +47,8 @@ export function addAccount(app: FastifyInstance, parts: AccountRouteParts): void
   app.route({
     method: reading,
     url: '/account',
-    handler: (request, reply) => {
-      const context = visit(site, request)
+    handler: async (request, reply) => {
+      const context = await visit(site, request)
       return sendPage(request, reply, context, accountPage(context, parts.shop.isMailOn))
     },
   })
@@ -56,7 +56,10 @@ export function addAccount(app: FastifyInstance, parts: AccountRouteParts): void
   app.route({
     method: reading,
     url: '/usage',
-    handler: (request, reply) => reply.redirect(visit(site, request).link('/account'), 308),
+    handler: (request, reply) => {
+      site.admitVisitor(request.ip)
+      return reply.redirect(pageContextOf(site, request).link('/account'), 308)
+    },
   })
   addConnections(app, parts)
   addOrders(app, parts)

@@ -6,6 +6,7 @@ import type { RateLimits } from '../access/rate-limits.js'
 import type { Catalog } from '../catalog.js'
 import type { Clock } from '../clock.js'
 import { SecretLookup } from '../control/connections/secret-lookup.js'
+import { findPageSecret } from '../control/sessions/page-secrets.js'
 import type { AdmissionReads } from '../control/admission-reads.js'
 import type { ControlStore } from '../control/store/store.js'
 import type { LastUsed } from '../control/tokens/last-used.js'
@@ -16,10 +17,19 @@ import type { Caller, RequestContext } from './caller.js'
 export interface Admission {
   /**
    * Checks the token, then takes this many requests from the caller's budget. Refuses the access
-   * tokens of agents that signed in: those are for MCP.
+   * tokens of agents that signed in: those are for MCP. Accepts the secrets of pages.
    * @throws unauthorized, rate_limit_exceeded; service_unavailable, which takes none
    */
   readonly admit: (context: RequestContext, requests: 0 | 1) => Promise<Caller>
+  /**
+   * Does the same for a subscription whose token is not needed: a person of its address signed in.
+   * @throws rate_limit_exceeded; service_unavailable, which takes none
+   */
+  readonly admitKnown: (
+    context: RequestContext,
+    principal: Principal,
+    requests: 0 | 1,
+  ) => Promise<Caller>
   /**
    * Does the same for a message of MCP, whose cost is unknown until it is read; `spend` then takes
    * the cost. Accepts agents that signed in. A client that has used up both its budgets is refused
@@ -49,7 +59,7 @@ interface AdmissionParts {
 }
 
 /** What a request is admitted with, besides tokens. */
-type Accepted = Pick<Authentication, 'secrets'>
+type Accepted = Pick<Authentication, 'secrets' | 'findPageSecret'>
 
 /** Creates an admission with all counts at zero. */
 export function createAdmission(parts: AdmissionParts): Admission {
@@ -57,21 +67,29 @@ export function createAdmission(parts: AdmissionParts): Admission {
   const { now, monotonicMs } = clock
   const tokens = new TokenLookup(control, monotonicMs, reads.token)
   const secrets = new SecretLookup(control, monotonicMs)
+  const ofPages: Accepted = { findPageSecret: (hash) => findPageSecret(control, hash) }
 
   async function admit(
     context: RequestContext,
     requests: 0 | 1,
-    accepted: Accepted = {},
+    accepted: Accepted,
   ): Promise<Caller> {
     const current = catalog()
     const demoToken = current.demo?.token ?? null
     const authentication = { tokens, ...accepted, demoToken, now }
     const principal = await authenticate(context.authorization, authentication)
+    if (principal) return await admitKnown(context, principal, requests, current)
+    requireRate(await rates.take(principal, context.address, current, requests))
+    throw unauthorized()
+  }
+
+  async function admitKnown(
+    context: RequestContext,
+    principal: Principal,
+    requests: 0 | 1,
+    current = catalog(),
+  ): Promise<Caller> {
     const rate = await rates.take(principal, context.address, current, requests)
-    if (!principal) {
-      requireRate(rate)
-      throw unauthorized()
-    }
     context.observe?.({ kind: 'principal', principal })
     const usage = await usageNow(reads, principal, now())
     const limits = { rate, quota: quotaStatus(principal, null, usage, now()) }
@@ -95,7 +113,8 @@ export function createAdmission(parts: AdmissionParts): Admission {
   }
 
   return {
-    admit: (context, requests) => admit(context, requests),
+    admit: (context, requests) => admit(context, requests, ofPages),
+    admitKnown: (context, principal, requests) => admitKnown(context, principal, requests),
     admitMessage: async (context) => {
       const caller = await admit(context, 0, { secrets })
       requireRate(await rates.overall(caller.principal, context.address, caller.catalog))
@@ -110,6 +129,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
 
 function noteUse(lastUsed: LastUsed, principal: Principal): void {
   const { connectionId } = principal
-  if (connectionId !== undefined) lastUsed.note(connectionId)
-  else if (principal.kind === 'subscriber') lastUsed.note(principal.tokenId)
+  if (connectionId !== undefined) return lastUsed.note(connectionId)
+  const id = principal.kind === 'subscriber' ? (principal.sessionId ?? principal.tokenId) : null
+  if (id !== null) lastUsed.note(id)
 }

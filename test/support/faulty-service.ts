@@ -28,6 +28,7 @@ async function admit(context: RequestContext): Promise<Caller> {
 /** A service that admits every caller, and then fails with words that no caller may see. */
 export const faultyService: Service = {
   admit,
+  admitKnown: admit,
   admitMessage: admit,
   spend: async (caller) => caller,
   admitAnonymous: () => undefined,

@@ -25,6 +25,8 @@ export const copiedTables: readonly CopiedTable[] = [
   { name: 'connections', key: ['id'] },
   { name: 'connection_secrets', key: ['hash'] },
   { name: 'letters', key: ['id'] },
+  { name: 'sessions', key: ['id'] },
+  { name: 'session_secrets', key: ['hash'] },
   { name: 'dataset_state', key: ['dataset'] },
   { name: 'registry_state', key: ['id'] },
   { name: 'reloads', key: ['id'] },

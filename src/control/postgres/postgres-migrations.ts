@@ -1,3 +1,4 @@
+import { sessionTables } from '../sessions/session-tables.js'
 import { oneLedger, ordersOfAgreements } from '../store/shop-tables.js'
 import { chargeFunction } from './charge-function.js'
 import { lockKey } from './connection-settings.js'
@@ -30,6 +31,11 @@ export const postgresMigrations: readonly string[] = [
   CREATE INDEX email_codes_of_widest_network ON email_codes (widest_network, created_at);
   `,
   oneLedger('bigint', text, "'ord_' || lpad(a.id::text, 16, '0')"),
+  `
+  ${sessionTables({ integer: 'bigint', text, bytes: 'bytea', email: text }, '')}
+  CREATE INDEX sessions_of_email ON sessions (lower(email));
+  ALTER TABLE email_codes DROP CONSTRAINT email_codes_purpose_check;
+  `,
 ]
 
 /** The version that this release writes and reads. */

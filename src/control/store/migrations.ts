@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import type Database from 'better-sqlite3'
 import { oneLedger, ordersOfAgreements, shopTables } from './shop-tables.js'
+import { sessionTables } from '../sessions/session-tables.js'
 import { connectionTables } from './connection-tables.js'
 import { ensurePrivateFile } from './private-file.js'
 import { vacuumInto } from './vacuum.js'
@@ -194,6 +195,18 @@ export const controlMigrations: readonly string[] = [
   CREATE INDEX email_codes_of_widest_network ON email_codes (widest_network, created_at);
   `,
   oneLedger('INTEGER', 'TEXT', "printf('ord_%016d', a.id)"),
+  `
+  ${sessionTables(
+    { integer: 'INTEGER', text: 'TEXT', bytes: 'BLOB', email: 'TEXT COLLATE NOCASE' },
+    'STRICT',
+  )}
+  CREATE INDEX sessions_of_email ON sessions (email);
+  -- The purposes of codes are in email-codes.ts.
+  ALTER TABLE email_codes ADD COLUMN purposes TEXT NOT NULL DEFAULT '';
+  UPDATE email_codes SET purposes = purpose;
+  ALTER TABLE email_codes DROP COLUMN purpose;
+  ALTER TABLE email_codes RENAME COLUMN purposes TO purpose;
+  `,
 ]
 
 /** May refuse, by throwing, to upgrade a database that has this version and is not empty. */

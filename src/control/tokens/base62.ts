@@ -23,10 +23,12 @@ export function randomBase62(random: Random, length: number): string {
   return Array.from({ length }, () => alphabet.charAt(random.below(alphabet.length))).join('')
 }
 
+type IdPrefix = 'sub' | 'tok' | 'ord' | 'con' | 'ses'
+
 /**
- * A new id with 95 random bits, of a subscription, a token's record, an order or an agent's
- * connection: `sub_…`. Not a secret.
+ * A new id with 95 random bits, of a subscription, a token's record, an order, an agent's
+ * connection or a session: `sub_…`. Not a secret.
  */
-export function createId(random: Random, prefix: 'sub' | 'tok' | 'ord' | 'con'): string {
+export function createId(random: Random, prefix: IdPrefix): string {
   return `${prefix}_${randomBase62(random, idLength)}`
 }

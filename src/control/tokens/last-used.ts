@@ -7,7 +7,7 @@ const flushIntervalMs = 60_000
 const pendingMax = 100_000
 
 /**
- * Notes when tokens and connections were last used, for the operator: in memory, written in one
+ * Notes when tokens, connections and sessions were last used: in memory, written in one
  * transaction at most once a minute and on `close`. A crash loses up to a minute. A failed write
  * fails no request: the notes stay for the next one, and the first failure of a series goes to
  * `report`.
@@ -27,7 +27,7 @@ export class LastUsed {
     this.#flushedAt = now()
   }
 
-  /** Notes a use of a `tok_…` or `con_…`; writes all notes if the last write is a minute old. */
+  /** Notes a use of a `tok_…`, `con_…` or `ses_…`; writes all notes if the last write is a minute old. */
   note(id: string): void {
     const now = this.#now()
     if (this.#pending.has(id) || this.#pending.size < pendingMax) {
@@ -63,8 +63,10 @@ export class LastUsed {
   }
 }
 
+const tables: Readonly<Record<string, string>> = { con: 'connections', ses: 'sessions' }
+
 async function saveUse(store: ControlStore, id: string, usedAt: number): Promise<void> {
-  const table = sqlText(id.startsWith('con_') ? 'connections' : 'tokens')
+  const table = sqlText(tables[id.slice(0, id.indexOf('_'))] ?? 'tokens')
   await store.run(
     sql`UPDATE ${table}
      SET last_used_at = CASE WHEN last_used_at > ${usedAt} THEN last_used_at ELSE ${usedAt} END

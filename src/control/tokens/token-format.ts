@@ -3,8 +3,11 @@ import { crc32 } from 'node:zlib'
 import type { Random } from '../../random.js'
 import { base62 } from './base62.js'
 
-/** A token that is sold, and the secrets of an agent's connection. */
-export type SecretKind = 'live' | 'agent' | 'renew' | 'code'
+/**
+ * A token that is sold, the secrets of an agent's connection, the cookie of a session, and what its
+ * pages show to REST.
+ */
+export type SecretKind = 'live' | 'agent' | 'renew' | 'code' | 'session' | 'page'
 
 const livePrefix = 'das_live_'
 const secretBytes = 32
@@ -12,7 +15,7 @@ const secretLength = 43
 const checksumLength = 6
 const hintLength = 4
 
-const secretPattern = /^das_(live|agent|renew|code)_[0-9A-Za-z]{49}$/
+const secretPattern = /^das_(live|agent|renew|code|session|page)_[0-9A-Za-z]{49}$/
 const demoPattern = /^das_demo_[0-9A-Za-z]{4,64}$/
 
 export interface NewToken {
@@ -70,7 +73,7 @@ export function parseToken(text: string): ParsedToken | undefined {
 
 /** A text for a log or a record: what looks like a secret, or a part of one, is left out. */
 export function withoutTokens(text: string): string {
-  return text.replaceAll(/das_(?:live|agent|renew|code)_[0-9A-Za-z]+/g, '[token]')
+  return text.replaceAll(/das_(?:live|agent|renew|code|session|page)_[0-9A-Za-z]+/g, '[token]')
 }
 
 /**
@@ -91,7 +94,7 @@ export function holdsToken(url: string): boolean {
   const text = url.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   )
-  return /das_(?:live|demo|agent|renew|code)_/i.test(text)
+  return /das_(?:live|demo|agent|renew|code|session|page)_/i.test(text)
 }
 
 /** The error text for a token in a URL. */

@@ -124,7 +124,9 @@ function byToken(
 
 function ownerOf(principal: Principal, token: string): ConnectionOwner {
   if (principal.kind === 'demo') return { demoHash: hashToken(token) }
-  return { subscriptionId: principal.id, tokenId: principal.tokenId }
+  const { id: subscriptionId, tokenId } = principal
+  if (tokenId === null) throw new TypeError('the principal of a token has its id')
+  return { subscriptionId, tokenId }
 }
 
 function byCode({ codes, clock }: ConnectParts, connections: Attempts): Connect['connectByCode'] {

@@ -138,10 +138,10 @@ const subscriberTopics: Readonly<Partial<Record<Letter['kind'], SubscriberTopic>
     if (letter.expiresAt !== expiresAt) return { dropped: 'the subscription was extended' }
     return { kind: 'reminder', subscription, daysLeft: Math.ceil((expiresAt - now) / dayMs) }
   },
-  'order-confirmed': async ({ store, letter }, subscription) => {
+  'order-confirmed': async ({ store, letter, source }, subscription) => {
     const receipt = await receiptOf(store, letter.orderId)
     if (receipt === null) return { dropped: 'the order was removed' }
-    return { kind: 'order-confirmed', subscription, receipt }
+    return { kind: 'order-confirmed', subscription, receipt, base: source.base }
   },
 }
 

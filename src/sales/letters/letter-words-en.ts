@@ -42,7 +42,7 @@ export const englishLetterWords = {
   },
   token: {
     yours: 'Your token:',
-    use: 'Send it with every request, in the header Authorization. To try it, run:',
+    use: 'Programs send it with every request, in the header Authorization. To try it, run:',
     mcp: 'AI assistants that speak MCP connect with the same header; the address of the server is:',
     signIn:
       'An assistant that asks for nothing but an address gets the same one, and opens a ' +
@@ -51,6 +51,7 @@ export const englishLetterWords = {
       'Keep the token secret: anyone who has it can read the data in your name. If it is ' +
       'lost, or someone else may have seen it, reply to this e-mail and ask for a new one.',
   },
+  portal: 'To look at the data in a browser, sign in with this e-mail address; no token is needed:',
   reminder: {
     subject: (name: string, left: number) => `Access to ${name} ends in ${days(left)}`,
     opening: (end: number, left: number) =>
@@ -94,8 +95,10 @@ export const englishLetterWords = {
   },
   code: {
     subject: (site: string) => `Your code for ${site}`,
-    opening: (isOrder: boolean, site: string) =>
-      `Your code to ${isOrder ? 'order access' : 'get a new token'} on ${site}:`,
+    opening: (purpose: 'order' | 'sign-in' | 'token', site: string) => {
+      const texts = { order: 'order access', 'sign-in': 'sign in', token: 'get a new token' }
+      return `Your code to ${texts[purpose]} on ${site}:`
+    },
     use: 'Type it into the page that asked for it, within 10 minutes. Do not pass it on.',
     ignore: 'If you did not ask for a code, do nothing: without it nothing happens.',
   },

@@ -77,7 +77,7 @@ export interface LetterFacts {
   /** `previousValidUntil`: when the last of the earlier tokens ends; null = none works. */
   'reissued-token': WithToken & { readonly previousValidUntil: number | null }
   reminder: ToSubscriber & { readonly daysLeft: number }
-  'order-confirmed': ToSubscriber & { readonly receipt: Receipt }
+  'order-confirmed': ToSubscriber & Pick<WithToken, 'base'> & { readonly receipt: Receipt }
   'connection-made': ToSubscriber &
     AgentFacts & {
       readonly madeBy: ConnectionMeans

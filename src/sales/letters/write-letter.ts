@@ -1,3 +1,4 @@
+import { sessionCookieAt } from '../../access/session-cookie.js'
 import { takesSignIn } from '../../config.js'
 import type { Language } from '../../config.js'
 import type { RedirectTarget } from '../../control/connections/redirect-target.js'
@@ -60,11 +61,14 @@ const letters: {
       ]),
     }
   },
-  'order-confirmed': (say, { subscription, receipt }) => {
+  'order-confirmed': (say, { subscription, receipt, base }) => {
     const opening = openingOf(say, subscription, say.orderConfirmed.opening)
     return {
       subject: say.orderConfirmed.subject(nameOf(say, subscription)),
-      blocks: subscriberBlocks(say, subscription, opening, [receiptBlock(say, receipt)]),
+      blocks: subscriberBlocks(say, subscription, opening, [
+        receiptBlock(say, receipt),
+        ...portalBlocks(say, base),
+      ]),
     }
   },
   'connection-made': (say, { subscription, app, target, madeBy, ...connection }) => {
@@ -80,10 +84,11 @@ const letters: {
       ]),
     }
   },
-  code: (say, { purpose, site, ...typed }) =>
-    codeLetter(say, site, say.code.opening(purpose === 'order', site), typed.code, [
-      say.code.ignore,
-    ]),
+  code: (say, { purpose, site, ...typed }) => {
+    const isToken = purpose === 'lost-token' || purpose === 'reissue'
+    const opening = say.code.opening(isToken ? 'token' : purpose, site)
+    return codeLetter(say, site, opening, typed.code, [say.code.ignore])
+  },
   'connect-code': (say, { site, app, target, ...typed }) => {
     const { opening, agent, place, ignore } = say.connectCode
     const about = agent(app, receiverText(say, target, place))
@@ -157,6 +162,7 @@ function tokenBlocks(
   return [
     text(yours),
     code(token),
+    ...portalBlocks(say, base),
     text(use),
     code(`curl -H '${header}' '${base.replaceAll("'", '%27')}/v1/'`),
     text(mcp),
@@ -164,6 +170,11 @@ function tokenBlocks(
     ...(takesSignIn(base) ? [text(signIn)] : []),
     text(keep),
   ]
+}
+
+/** Where the data is in a browser, if people can sign in at this address. */
+function portalBlocks(say: LetterWords, base: string): readonly Block[] {
+  return sessionCookieAt(base) ? [text(say.portal), code(`${base}/sign-in?next=/`)] : []
 }
 
 /** Who gets access; `computer` and `device` say where an app is. */

@@ -2,12 +2,13 @@ import { recordAction } from '../../control/audit.js'
 import { codeWindowMs } from '../../control/mailed-codes/code-limits.js'
 import { removeCodes } from '../../control/mailed-codes/email-codes.js'
 import { endOrder, overdueOrders, removeUnpaidOrders } from '../../control/orders.js'
+import { removeSessions } from '../../control/sessions/sessions.js'
 import { unpaidOrderKeptMs } from '../../control/order-limits.js'
 import type { OrderParts } from './shop.js'
 
 /**
  * Ends orders that were not paid in time, and removes what is no longer needed: codes after an
- * hour, and orders that ended unpaid after 90 days.
+ * hour, sessions that were not used for 30 days, and orders that ended unpaid after 90 days.
  */
 export async function tidyShop({
   store,
@@ -21,6 +22,7 @@ export async function tidyShop({
       await recordAction(tx, { action: 'order.expired', subject: orderId, details, now })
     }
     await removeCodes(tx, { until: now - codeWindowMs, ahead: now + codeWindowMs })
+    await removeSessions(tx, now)
     await removeUnpaidOrders(tx, now - unpaidOrderKeptMs)
   })
 }

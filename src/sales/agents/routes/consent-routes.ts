@@ -11,7 +11,7 @@ import type { SignIn } from '../sign-in.js'
 import { readBody } from '../../../http/body.js'
 import { queryOf } from '../../../http/request-context.js'
 import { isOwnPage } from '../../../portal/own-page.js'
-import { visit } from '../../../portal/page-context.js'
+import { pageContextOf } from '../../../portal/page-context.js'
 import type { PageContext, Site } from '../../../portal/page-context.js'
 import { reading, sendPage } from '../../../portal/send-page.js'
 import { consentPage, problemPage } from './consent-page.js'
@@ -189,15 +189,16 @@ function sendWait(sent: SentForm, field: ConsentRefusal['field'], seconds: numbe
   return sendBegin(sent, { field, text: consentWords(context.language).tooMany(seconds) })
 }
 
-/** The page has no script, and its links to other languages keep the request. */
+/** The page has no script and reads no cookie; its links to other languages keep the request. */
 function contextOf(request: FastifyRequest, site: Site): PageContext {
-  const context = visit({ ...site, assets: { ...site.assets, script: null } }, request)
+  site.admitVisitor(request.ip)
+  const context = pageContextOf({ ...site, assets: { ...site.assets, script: null } }, request)
   const languageLink: PageContext['languageLink'] = (language) => {
     const query = new URLSearchParams(queryOf(request))
     query.set('lang', language)
     return `?${query.toString()}`
   }
-  return { ...context, languageLink }
+  return { ...context, canSignIn: false, languageLink }
 }
 
 /** With 303 the browser does not send the form, and the token in it, to the agent. */

@@ -9,6 +9,7 @@ import type { Quote } from '../new-order.js'
 import { codeBlock } from '../../../portal/code-block.js'
 import { fact, html } from '../../../portal/html.js'
 import type { Html } from '../../../portal/html.js'
+import { signInLink } from '../../../portal/page-context.js'
 import type { PageContext } from '../../../portal/page-context.js'
 import { titledPage } from '../../../portal/titled-page.js'
 import { contactLink } from './plan-way.js'
@@ -189,7 +190,7 @@ export function codeAgainPage(
 /** A page whose form sends a code to `path`. */
 export function codePage(
   context: PageContext,
-  path: '/order' | '/lost-token',
+  path: '/order' | '/lost-token' | '/sign-in',
   codeId: string,
   parts: { readonly above: Html | null; readonly button: string; readonly below?: Html },
 ): string {
@@ -214,10 +215,21 @@ export function tokenPage(context: PageContext, token: string, expiresAt: number
     say.tokenTitle,
     html`<p class="lead">${say.tokenText}</p>
       ${codeBlock(words, token)}
-      <p>${say.tokenUntil(say.date(expiresAt))} ${say.tryIt}</p>
+      <p>${say.tokenUntil(say.date(expiresAt))}</p>
+      ${portalNote(context)}
+      <p>${say.tryIt}</p>
       ${codeBlock(words, curlCommand(`${base}/v1/`, token))}
       <p>${say.mcpAt} <code>${base}/mcp/</code></p>`,
   )
+}
+
+/** Where the data is for people, who need no token there. */
+function portalNote(context: PageContext): Html | null {
+  const { language, canSignIn, person, link } = context
+  const { inBrowser, toData, signInFirst } = shopWordsOf(language)
+  if (person) return html`<p><a href="${link('/')}">${toData}</a></p>`
+  if (!canSignIn) return null
+  return html`<p>${inBrowser} <a href="${signInLink(context, '/')}">${signInFirst}</a></p>`
 }
 
 /** Renders an order that waits: number, amount, how to pay. */

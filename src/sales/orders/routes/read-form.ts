@@ -11,17 +11,25 @@ const formBytesMax = 16 * 1024
  * @throws forbidden when another site sent it; payload_too_large over 16 KiB
  */
 export async function readForm(
-  { publicUrl }: Site,
+  site: Site,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<URLSearchParams> {
+  return new URLSearchParams((await readOwn(site, request, reply)).toString('utf8'))
+}
+
+/**
+ * The body of what a page of this site sent.
+ * @throws forbidden when another site sent it; payload_too_large over 16 KiB
+ */
+export async function readOwn(
+  { publicUrl }: Pick<Site, 'publicUrl'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Buffer> {
   const { protocol, host } = request
   if (!isOwnPage(request, [publicUrl, `${protocol}://${host}`])) {
     throw new ServiceError('forbidden', 'The form was sent by a page of another site.')
   }
-  const body = await readBody(request, reply)
-  if (body.length > formBytesMax) {
-    throw new ServiceError('payload_too_large', 'The form is over 16 KiB.')
-  }
-  return new URLSearchParams(body.toString('utf8'))
+  return await readBody(request, reply, formBytesMax)
 }

@@ -50,8 +50,8 @@ export function addShop(app: FastifyInstance, parts: ShopRouteParts): void {
     app.route({
       method: reading,
       url,
-      handler: (request, reply) => {
-        const context = visit(site, request)
+      handler: async (request, reply) => {
+        const context = await visit(site, request)
         const query = new URLSearchParams(request.url.split('?', 2)[1])
         return sendPage(request, reply, context, make(context, query), formHeaders)
       },
@@ -63,7 +63,7 @@ export function addShop(app: FastifyInstance, parts: ShopRouteParts): void {
       url,
       config: { takesForm: true },
       handler: async (request, reply) => {
-        const context = visit(site, request)
+        const context = await visit(site, request)
         const fields = await readForm(site, request, reply)
         const sent = { context, fields, address: request.ip }
         const page = await answer(parts, sent).catch((cause: unknown) => {

@@ -1,0 +1,43 @@
+import { isLoopbackName } from '../config.js'
+
+/** How the cookie of a session is written at an address of this service. */
+export interface SessionCookie {
+  readonly name: string
+  readonly attributes: string
+}
+
+/** The browser's limit; the server ends a session 30 days after its last use. */
+const maxAgeSeconds = 400 * 86_400
+const common = 'Path=/; HttpOnly; SameSite=Lax'
+const names = ['__Host-das', 'das'] as const
+
+/**
+ * The cookie at this address: over https, or on this machine alone. Null elsewhere: who listens on
+ * the way could take it.
+ */
+export function sessionCookieAt(base: string): SessionCookie | null {
+  // Without a public address it is what a client sent as `Host`.
+  if (!URL.canParse(base)) return null
+  const { protocol, hostname } = new URL(base)
+  if (protocol === 'https:') return { name: names[0], attributes: `${common}; Secure` }
+  return isLoopbackName(hostname) ? { name: names[1], attributes: common } : null
+}
+
+/** The header that gives a browser the secret of a session; null = that takes it away. */
+export function cookieHeader({ name, attributes }: SessionCookie, secret: string | null): string {
+  return `${name}=${secret ?? ''}; Max-Age=${secret === null ? 0 : maxAgeSeconds}; ${attributes}`
+}
+
+/** The value of a cookie in the header `Cookie`; null without it. */
+export function cookieValue(header: string | undefined, name: string): string | null {
+  for (const part of (header ?? '').split(';')) {
+    const [key, value] = part.split('=', 2)
+    if (key?.trim() === name && value !== undefined) return value.trim()
+  }
+  return null
+}
+
+/** Whether a request came with the cookie of a session. */
+export function hasSessionCookie(header: string | undefined): boolean {
+  return header !== undefined && names.some((name) => cookieValue(header, name) !== null)
+}

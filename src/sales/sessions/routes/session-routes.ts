@@ -1,0 +1,152 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { unauthorized } from '../../../access/principal.js'
+import { cookieHeader, cookieValue, sessionCookieAt } from '../../../access/session-cookie.js'
+import { errorStatus, ServiceError } from '../../../errors.js'
+import { queryOf } from '../../../http/request-context.js'
+import { visit } from '../../../portal/page-context.js'
+import type { PageContext, Site } from '../../../portal/page-context.js'
+import { formHeaders, reading, sendPage } from '../../../portal/send-page.js'
+import { isoTime } from '../../../text.js'
+import { readJson } from '../../account-json.js'
+import { isRefusal } from '../../orders/refusals.js'
+import type { RefusalReason } from '../../orders/refusals.js'
+import { readForm, readOwn } from '../../orders/routes/read-form.js'
+import type { Shop } from '../../orders/shop.js'
+import { ownPath } from '../own-path.js'
+import { finishSignIn, keepPayer, makeAccess, signOut, startSignIn } from '../sign-in.js'
+import { signInCodePage, signInPage } from './sign-in-pages.js'
+
+interface SessionRouteParts {
+  readonly site: Site
+  readonly shop: Shop
+}
+
+/** A form of this site, and the secret in the cookie that came with it. */
+interface SentForm {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly context: PageContext
+  readonly fields: URLSearchParams
+  readonly secret: string | null
+}
+
+const AccessSchema = Type.Object({ subscription: Type.String({ maxLength: 200 }) })
+
+/** Adds the page on which people sign in, and what a session does besides showing pages. */
+export function addSessions(app: FastifyInstance, parts: SessionRouteParts): void {
+  const { site, shop } = parts
+  app.route({
+    method: reading,
+    url: '/sign-in',
+    handler: async (request, reply) => {
+      const context = await visit(site, request)
+      const next = ownPath(new URLSearchParams(queryOf(request)).get('next') ?? '')
+      const page = signInPage(context, { email: '', next, refusal: null })
+      return sendPage(request, reply, context, page, formHeaders)
+    },
+  })
+  const addForm = (url: string, answer: (sent: SentForm) => Promise<FastifyReply>) => {
+    app.route({
+      method: 'POST',
+      url,
+      config: { takesForm: true },
+      handler: async (request, reply) => {
+        const context = await visit(site, request)
+        const fields = await readForm(site, request, reply)
+        return await answer({ request, reply, context, fields, secret: secretOf(context, request) })
+      },
+    })
+  }
+  addForm('/sign-in', (sent) => mailCode(shop, sent))
+  addForm('/sign-in/code', (sent) => takeCode(shop, sent))
+  for (const [url, extent] of [
+    ['/sign-out', 'here'],
+    ['/sign-out/everywhere', 'everywhere'],
+  ] as const) {
+    addForm(url, async (sent) => {
+      if (sent.secret !== null) await signOut(shop, sent.secret, extent)
+      return sendOn(sent, '/', null)
+    })
+  }
+  addForm('/session/payer', async (sent) => {
+    const { secret, fields } = sent
+    if (secret !== null) await keepPayer(shop, secret, fields.get('subscription') ?? '')
+    return sendOn(sent, ownPath(fields.get('next') ?? ''))
+  })
+  addAccess(app, parts)
+}
+
+/** The secret of an hour that scripts of the portal send to REST. */
+function addAccess(app: FastifyInstance, { site, shop }: SessionRouteParts): void {
+  app.route({
+    method: 'POST',
+    url: '/session/access',
+    config: { cors: false },
+    handler: async (request, reply) => {
+      const context = await visit(site, request)
+      const { subscription } = readJson(AccessSchema, await readOwn(site, request, reply))
+      const secret = secretOf(context, request)
+      const made = secret === null ? 'no session' : await makeAccess(shop, secret, subscription)
+      if (made === 'no session') throw unauthorized()
+      if (made === 'no subscription') {
+        throw new ServiceError('not_found', 'This address has no such live subscription.')
+      }
+      return { access: made.access, expires_at: isoTime(made.expiresAt) }
+    },
+  })
+}
+
+async function mailCode(shop: Shop, sent: SentForm): Promise<FastifyReply> {
+  const { context, fields } = sent
+  const [email, next] = ['email', 'next'].map((name) => (fields.get(name) ?? '').trim())
+  const visitor = { email: email ?? '', language: context.language, address: sent.request.ip }
+  try {
+    if (!context.canSignIn) throw new ServiceError('not_found', 'Nobody can sign in here.')
+    const codeId = await startSignIn(shop, visitor, next ?? '')
+    return send(sent, signInCodePage(context, codeId, { email: visitor.email }))
+  } catch (cause) {
+    const refusal = reasonOf(sent, cause)
+    return send(sent, signInPage(context, { email: visitor.email, next: next ?? '', refusal }))
+  }
+}
+
+async function takeCode(shop: Shop, sent: SentForm): Promise<FastifyReply> {
+  const { context, fields, secret: earlier } = sent
+  const typed = { codeId: fields.get('id') ?? '', code: fields.get('code') ?? '' }
+  try {
+    const { secret, next } = await finishSignIn(shop, typed, earlier)
+    return sendOn(sent, next, secret)
+  } catch (cause) {
+    const refusal = reasonOf(sent, cause)
+    return send(sent, signInCodePage(context, typed.codeId, { refusal }))
+  }
+}
+
+function secretOf({ base }: PageContext, { headers }: FastifyRequest): string | null {
+  const cookie = sessionCookieAt(base)
+  return cookie && cookieValue(headers.cookie, cookie.name)
+}
+
+/** Sets the status of a refusal, and returns its reason for the page. */
+function reasonOf({ reply }: SentForm, cause: unknown): RefusalReason {
+  if (!isRefusal(cause)) throw cause
+  const { reason, code, retryAfterSeconds } = cause
+  void reply.code(errorStatus[code])
+  if (retryAfterSeconds !== undefined) void reply.header('Retry-After', retryAfterSeconds)
+  return reason
+}
+
+function send({ request, reply, context }: SentForm, page: string): FastifyReply {
+  return sendPage(request, reply, context, page, formHeaders)
+}
+
+/** Leads to a page of this site, and gives the browser a secret, takes it away, or neither. */
+function sendOn({ reply, context }: SentForm, path: string, secret?: string | null): FastifyReply {
+  const cookie = sessionCookieAt(context.base)
+  if (cookie && secret !== undefined) void reply.header('Set-Cookie', cookieHeader(cookie, secret))
+  return reply
+    .code(303)
+    .headers({ ...formHeaders, Location: `${context.root}${path}` })
+    .send()
+}

@@ -1,0 +1,98 @@
+import { noteUse } from '../../control/mailed-codes/email-codes.js'
+import { makePageSecret } from '../../control/sessions/page-secrets.js'
+import {
+  choosePayer,
+  endSession,
+  endSessionsOf,
+  makeSession,
+} from '../../control/sessions/sessions.js'
+import { hashToken } from '../../control/tokens/token-format.js'
+import { findSignedIn } from '../../access/signed-in.js'
+import { requestCode, withCode } from '../codes.js'
+import type { TypedCode, Visitor } from '../codes.js'
+import { ShopRefusal } from '../orders/refusals.js'
+import type { Shop } from '../orders/shop.js'
+import { ownPath } from './own-path.js'
+
+/** What a code to sign in is for: the page to return to. */
+interface SignInSubject {
+  readonly next: string
+}
+
+/**
+ * Mails a code to sign in, and returns its id; the same for every address.
+ * @throws ShopRefusal without a mail server; CodeRefusal over the limits of codes
+ */
+export async function startSignIn(shop: Shop, visitor: Visitor, next: string): Promise<string> {
+  if (!shop.isMailOn) throw new ShopRefusal('closed')
+  const subject: SignInSubject = { next: ownPath(next) }
+  return await requestCode(shop, { ...visitor, purpose: 'sign-in', subject })
+}
+
+/**
+ * Makes a session of the address that the code was mailed to, also of one without a subscription,
+ * and ends the one that the browser had. Uses up the code.
+ * @throws CodeRefusal
+ */
+export function finishSignIn(
+  shop: Shop,
+  typed: TypedCode,
+  earlier: string | null,
+): Promise<{ readonly secret: string; readonly next: string }> {
+  return withCode(shop, 'sign-in', typed, async ({ codeId, email, subject }, tx) => {
+    const now = shop.now()
+    await noteUse(tx, codeId, now)
+    if (earlier !== null) await endSession(tx, hashToken(earlier))
+    // `startSignIn` wrote the subject.
+    const { next } = JSON.parse(subject) as SignInSubject
+    return { secret: await makeSession(tx, { email, now }), next }
+  })
+}
+
+/** Ends the session of this secret, or all sessions of its address. */
+export function signOut(
+  { store, now }: Shop,
+  secret: string,
+  extent: 'here' | 'everywhere',
+): Promise<void> {
+  return store.write(async (tx) => {
+    const person = await findSignedIn(tx, secret, now())
+    if (extent === 'everywhere' && person) await endSessionsOf(tx, person.email)
+    await endSession(tx, hashToken(secret))
+  })
+}
+
+/** Keeps which of the person's live subscriptions pays; any other is ignored. */
+export function keepPayer({ store, now }: Shop, secret: string, payerId: string): Promise<void> {
+  return store.write(async (tx) => {
+    const person = await findSignedIn(tx, secret, now())
+    if (!person?.subscriptions.some(({ subscriptionId }) => subscriptionId === payerId)) return
+    await choosePayer(tx, person.sessionId, payerId)
+  })
+}
+
+/** A secret for the scripts of a page; `expiresAt` in ms since the epoch. */
+interface PageAccess {
+  readonly access: string
+  readonly expiresAt: number
+}
+
+/**
+ * Makes a secret that REST accepts for one of the person's live subscriptions. Says which is
+ * missing otherwise: the session, or the subscription.
+ */
+export function makeAccess(
+  { store, now }: Shop,
+  secret: string,
+  subscriptionId: string,
+): Promise<PageAccess | 'no session' | 'no subscription'> {
+  return store.write(async (tx) => {
+    const person = await findSignedIn(tx, secret, now())
+    if (!person) return 'no session'
+    const found = person.subscriptions.find((each) => each.subscriptionId === subscriptionId)
+    if (!found) return 'no subscription'
+    const of = { sessionId: person.sessionId, subscriptionId, now: now() }
+    const made = await makePageSecret(tx, of)
+    return { access: made.secret, expiresAt: Math.min(made.expiresAt, found.expiresAt) }
+  })
+}
