@@ -21,6 +21,20 @@ interface Effect {
   readonly expiresAt: number
 }
 
+/** The company that an order is for, as its invoice names it. */
+export interface Buyer {
+  readonly name: string
+  readonly inn: string
+  readonly kpp: string | null
+  readonly address: string | null
+}
+
+/** The number of a paid order: without gaps within a calendar year, UTC, from 1. */
+export interface ReceiptNumber {
+  readonly year: number
+  readonly number: number
+}
+
 /**
  * An order of a visitor or a subscriber on the portal, or one that the owner entered. Times in ms
  * since the epoch, UTC.
@@ -45,17 +59,27 @@ export interface Order {
   /** It expires at this time; one that the owner entered took effect at once. */
   readonly payUntil: number
   readonly byOwner: boolean
+  /** Null for a person. */
+  readonly buyer: Buyer | null
+  /** Null until it is paid, and for one without a price. */
+  readonly receipt: ReceiptNumber | null
   /** When it was confirmed or declined, or had expired. */
   readonly doneAt: number | null
   /** Null until it takes effect. */
   readonly effect: Effect | null
 }
 
-export type NewOrder = Omit<Order, 'orderId' | 'state' | 'byOwner' | 'doneAt' | 'effect'>
+export type NewOrder = Omit<
+  Order,
+  'orderId' | 'state' | 'byOwner' | 'receipt' | 'doneAt' | 'effect'
+>
 
-interface OrderRow extends Omit<Order, 'items' | 'byOwner' | 'effect'> {
+interface OrderRow extends Omit<Order, 'items' | 'byOwner' | 'buyer' | 'receipt' | 'effect'> {
   readonly items: string
   readonly byOwner: number
+  readonly buyer: string | null
+  readonly receiptYear: number | null
+  readonly receiptNumber: number | null
   readonly entry: number | null
   readonly grants: string | null
   readonly globalRows: number | null
@@ -66,7 +90,8 @@ const columns = sql`id AS "orderId", kind, state, email, language,
   subscription_id AS "subscriptionId", items, months, amount_rub AS "amountRub",
   based_on AS "basedOn", ordered_at AS "orderedAt", pay_until AS "payUntil",
   by_owner AS "byOwner", done_at AS "doneAt", entry, grants, global_rows AS "globalRows",
-  expires_at AS "expiresAt"`
+  expires_at AS "expiresAt", buyer, receipt_year AS "receiptYear",
+  receipt_number AS "receiptNumber"`
 
 /** Stores an order that waits, in the caller's transaction. */
 export async function insertOrder(store: ControlStore, order: NewOrder): Promise<Order> {
@@ -82,12 +107,14 @@ export async function insertOrder(store: ControlStore, order: NewOrder): Promise
       items: JSON.stringify(order.items),
       months: order.months,
       amount_rub: order.amountRub,
+      buyer: order.buyer && JSON.stringify(order.buyer),
       based_on: order.basedOn,
       ordered_at: order.orderedAt,
       pay_until: order.payUntil,
     }),
   )
-  return { ...order, orderId, state: 'waiting', byOwner: false, doneAt: null, effect: null }
+  const unpaid = { byOwner: false, receipt: null, doneAt: null, effect: null } as const
+  return { ...order, orderId, state: 'waiting', ...unpaid }
 }
 
 /** What was sold; `now` in ms since the epoch. */
@@ -118,10 +145,13 @@ export async function enterSale(
      ORDER BY dataset`,
   )
   const grants = JSON.stringify(granted)
+  const receipt = priceRub > 0 ? await nextReceipt(store, now) : null
+  const [year, number] = [receipt?.year ?? null, receipt?.number ?? null]
   if (orderId !== undefined) {
     await store.run(
       sql`UPDATE orders SET state = 'confirmed', subscription_id = ${subscriptionId},
          done_at = ${now}, entry = ${nextEntry}, grants = ${grants},
+         receipt_year = ${year}, receipt_number = ${number},
          global_rows = (SELECT global_rows FROM subscriptions WHERE id = ${subscriptionId}),
          expires_at = (SELECT expires_at FROM subscriptions WHERE id = ${subscriptionId})
        WHERE id = ${orderId}`,
@@ -131,12 +161,25 @@ export async function enterSale(
   const id = createId(store.random, 'ord')
   await store.run(
     sql`INSERT INTO orders (id, kind, state, email, language, subscription_id, items, months,
-       amount_rub, ordered_at, pay_until, by_owner, done_at, entry, grants, global_rows, expires_at)
+       amount_rub, ordered_at, pay_until, by_owner, done_at, entry, grants, global_rows, expires_at,
+       receipt_year, receipt_number)
      SELECT ${id}, ${kind}, 'confirmed', p.email, s.language, s.id, ${grants}, ${months ?? null},
-       ${priceRub}, ${now}, ${now}, 1, ${now}, ${nextEntry}, ${grants}, s.global_rows, s.expires_at
+       ${priceRub}, ${now}, ${now}, 1, ${now}, ${nextEntry}, ${grants}, s.global_rows, s.expires_at,
+       ${year}, ${number}
      FROM subscriptions s JOIN subscribers p ON p.id = s.subscriber_id
      WHERE s.id = ${subscriptionId}`,
   )
+}
+
+/** Takes the next number of a paid order, in the caller's transaction: a failed one leaves no gap. */
+async function nextReceipt(store: ControlStore, now: number): Promise<ReceiptNumber> {
+  const year = new Date(now).getUTCFullYear()
+  const [row] = await store.all<{ number: number }>(
+    sql`INSERT INTO receipt_numbers (year, last) VALUES (${year}, 1)
+     ON CONFLICT (year) DO UPDATE SET last = receipt_numbers.last + 1 RETURNING last AS number`,
+  )
+  if (!row) throw new Error('the database gave no number')
+  return { year, number: row.number }
 }
 
 /** The subscription's newest entry; it has one since it was created. */
@@ -165,6 +208,12 @@ export function ordersOfSubscription(
   subscriptionId: string,
 ): Promise<Order[]> {
   return ordersWhere(store, sql`subscription_id = ${subscriptionId}`)
+}
+
+/** The company that a subscription was last ordered for; null for a person. */
+export async function buyerOf(store: ControlStore, subscriptionId: string): Promise<Buyer | null> {
+  const orders = await ordersOfSubscription(store, subscriptionId)
+  return orders.findLast(({ byOwner }) => !byOwner)?.buyer ?? null
 }
 
 /** The orders of an address on the portal since this time, and those that wait, oldest first. */
@@ -207,12 +256,24 @@ export function removeUnpaidOrders(store: ControlStore, before: number): Promise
   )
 }
 
-function orderOf({ entry, grants, globalRows, expiresAt, ...row }: OrderRow): Order {
+function orderOf(stored: OrderRow): Order {
+  const { entry, grants, globalRows, expiresAt, receiptYear, receiptNumber, ...row } = stored
   const effect =
     entry === null || grants === null || expiresAt === null
       ? null
       : { entry, grants: grantsOf(grants), globalRows, expiresAt }
-  return Object.freeze({ ...row, items: grantsOf(row.items), byOwner: row.byOwner === 1, effect })
+  return Object.freeze({
+    ...row,
+    items: grantsOf(row.items),
+    byOwner: row.byOwner === 1,
+    // `insertOrder` wrote it.
+    buyer: row.buyer === null ? null : (JSON.parse(row.buyer) as Buyer),
+    receipt:
+      receiptYear === null || receiptNumber === null
+        ? null
+        : { year: receiptYear, number: receiptNumber },
+    effect,
+  })
 }
 
 /** This file wrote the text, and the database checked that it is JSON. */

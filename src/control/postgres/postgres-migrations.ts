@@ -1,5 +1,5 @@
 import { sessionTables } from '../sessions/session-tables.js'
-import { oneLedger, ordersOfAgreements } from '../store/shop-tables.js'
+import { oneLedger, ordersOfAgreements, receiptTables } from '../store/shop-tables.js'
 import { chargeFunction } from './charge-function.js'
 import { lockKey } from './connection-settings.js'
 import type { Connection } from './postgres-pool.js'
@@ -36,6 +36,12 @@ export const postgresMigrations: readonly string[] = [
   CREATE INDEX sessions_of_email ON sessions (lower(email));
   ALTER TABLE email_codes DROP CONSTRAINT email_codes_purpose_check;
   `,
+  receiptTables(
+    'bigint',
+    text,
+    "extract(year FROM to_timestamp(done_at / 1000) AT TIME ZONE 'UTC')::bigint",
+    '',
+  ),
 ]
 
 /** The version that this release writes and reads. */

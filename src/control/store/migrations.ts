@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import type Database from 'better-sqlite3'
-import { oneLedger, ordersOfAgreements, shopTables } from './shop-tables.js'
+import { oneLedger, ordersOfAgreements, receiptTables, shopTables } from './shop-tables.js'
 import { sessionTables } from '../sessions/session-tables.js'
 import { connectionTables } from './connection-tables.js'
 import { ensurePrivateFile } from './private-file.js'
@@ -207,6 +207,12 @@ export const controlMigrations: readonly string[] = [
   ALTER TABLE email_codes DROP COLUMN purpose;
   ALTER TABLE email_codes RENAME COLUMN purposes TO purpose;
   `,
+  receiptTables(
+    'INTEGER',
+    'TEXT',
+    "CAST(strftime('%Y', done_at / 1000, 'unixepoch') AS INTEGER)",
+    'STRICT',
+  ),
 ]
 
 /** May refuse, by throwing, to upgrade a database that has this version and is not empty. */

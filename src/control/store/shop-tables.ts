@@ -148,3 +148,29 @@ export function oneLedger(integer: string, text: string, idOf: string): string {
   DROP TABLE agreements;
   `
 }
+
+/**
+ * Buyers that are companies, and the numbers of paid orders; for both databases: `yearOf` is the
+ * calendar year, UTC, in which an order took effect.
+ */
+export function receiptTables(integer: string, text: string, yearOf: string, end: string): string {
+  return `
+  ALTER TABLE orders ADD COLUMN buyer ${text};
+  ALTER TABLE orders ADD COLUMN receipt_year ${integer};
+  ALTER TABLE orders ADD COLUMN receipt_number ${integer};
+  CREATE UNIQUE INDEX orders_by_receipt ON orders (receipt_year, receipt_number);
+  -- The last number that a paid order got, in each year: they have no gaps.
+  CREATE TABLE receipt_numbers (
+    year ${integer} NOT NULL PRIMARY KEY,
+    last ${integer} NOT NULL
+  ) ${end};
+  UPDATE orders SET receipt_year = ${yearOf} WHERE entry IS NOT NULL AND amount_rub > 0;
+  UPDATE orders SET receipt_number = (
+    SELECT count(*) FROM orders o
+    WHERE o.receipt_year = orders.receipt_year AND o.entry <= orders.entry
+  ) WHERE receipt_year IS NOT NULL;
+  INSERT INTO receipt_numbers (year, last)
+  SELECT receipt_year, max(receipt_number) FROM orders
+  WHERE receipt_year IS NOT NULL GROUP BY receipt_year;
+  `
+}

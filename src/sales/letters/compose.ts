@@ -17,6 +17,8 @@ import type { Registry } from '../../registry/registry.js'
 import { paymentText } from '../../registry/payment-text.js'
 import type { LetterGrant, LetterSubscription, LetterText, LetterTopic, Receipt } from './letter.js'
 import type { MailMessage } from './mailer.js'
+import { paperOf } from '../orders/papers/paper.js'
+import { paperFile } from './paper-file.js'
 import { renderHtml, renderText } from './render.js'
 import { openSecret } from './seal.js'
 import { writeLetter } from './write-letter.js'
@@ -65,6 +67,7 @@ export async function composeLetter(
   const addressed = await addressedTopic({ store, letter, source, now })
   if ('dropped' in addressed) return addressed
   const { to, language, topic } = addressed
+  const paper = await paperFor(store, letter, source.registry())
   const text = signed(writeLetter(language, topic), language, source.registry())
   return {
     message: {
@@ -75,9 +78,25 @@ export async function composeLetter(
       subject: text.subject,
       text: renderText(text),
       html: renderHtml(text, language),
+      ...(paper && { attachments: [paper] }),
       writtenAt: now,
     },
   }
+}
+
+/** Letters to a buyer about an order come with its invoice or receipt. */
+const withPaper: readonly Letter['kind'][] = ['new-token', 'order-confirmed', 'order-received']
+
+async function paperFor(
+  store: ControlStore,
+  { kind, orderId }: Letter,
+  registry: Registry | null,
+): Promise<{ readonly filename: string; readonly html: string } | null> {
+  if (orderId === null || !withPaper.includes(kind)) return null
+  const order = await showOrder(store, orderId)
+  const paper = paperOf(registry, order)
+  if (!paper) return null
+  return { filename: `${paper.kind}-${orderId}.html`, html: paperFile(order.language, paper) }
 }
 
 /** With the name of the service at the end, where the owner gave it one. */

@@ -9,6 +9,8 @@ export interface MailMessage {
   readonly subject: string
   readonly text: string
   readonly html: string
+  /** Files in HTML. */
+  readonly attachments?: readonly { readonly filename: string; readonly html: string }[]
   /** Ms since the epoch. */
   readonly writtenAt: number
 }

@@ -54,6 +54,7 @@ const codeStyle =
   'font-family: monospace; white-space: pre-wrap; overflow-wrap: anywhere; padding: 0.5em; ' +
   'border: 1px solid #888'
 
-function escaped(text: string): string {
+/** A text as HTML. */
+export function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -92,6 +92,11 @@ function mailOf(message: MailMessage, sender: Sender, domain: string) {
     subject: message.subject,
     text: message.text,
     html: message.html,
+    attachments: (message.attachments ?? []).map(({ filename, html }) => ({
+      filename,
+      content: html,
+      contentType: 'text/html; charset=utf-8',
+    })),
     messageId: `<${message.id}@${domain}>`,
     date: new Date(message.writtenAt),
     // Prevents automatic replies (RFC 3834).

@@ -1,4 +1,5 @@
 import type { Grant } from '../../control/grants.js'
+import type { Buyer } from '../../control/orders.js'
 import { noteUse } from '../../control/mailed-codes/email-codes.js'
 import { freeMonths } from '../../control/order-limits.js'
 import { monthsMax } from '../../control/subscriptions.js'
@@ -15,6 +16,8 @@ import type { Shop } from './shop.js'
 interface WantedPlans {
   readonly items: readonly Grant[]
   readonly months: number
+  /** Null for a person. */
+  readonly buyer: Buyer | null
 }
 
 /** The same at today's prices. */
@@ -24,11 +27,13 @@ export interface Quote extends WantedPlans {
 }
 
 /** The price of plans; free ones alone are given for a fixed time. @throws ShopRefusal */
-export function quoteNew(shop: Shop, { items, months }: WantedPlans): Quote {
+export function quoteNew(shop: Shop, { items, months, buyer }: WantedPlans): Quote {
   const plans = offeredPlans(shop.registry(), offerOf(shop), items)
-  if (plans.every((plan) => plan.priceRub === 0)) return { items, months: freeMonths, amountRub: 0 }
+  if (plans.every((plan) => plan.priceRub === 0)) {
+    return { items, months: freeMonths, buyer, amountRub: 0 }
+  }
   if (!Number.isInteger(months) || months < 1 || months > monthsMax) throw new ShopRefusal('months')
-  return { items, months, amountRub: priceRub(plans, months) }
+  return { items, months, buyer, amountRub: priceRub(plans, months) }
 }
 
 /**

@@ -29,7 +29,7 @@ export type Placed =
 /** What is ordered, at a price that was shown. */
 export interface WantedOrder extends Pick<
   NewOrder,
-  'kind' | 'subscriptionId' | 'months' | 'amountRub' | 'basedOn'
+  'kind' | 'subscriptionId' | 'months' | 'amountRub' | 'basedOn' | 'buyer'
 > {
   readonly email: string
   readonly language: Language

@@ -1,6 +1,6 @@
 import { recordAction } from '../../control/audit.js'
 import type { Grant } from '../../control/grants.js'
-import { endOrder, newestEntry, ordersOfSubscription } from '../../control/orders.js'
+import { buyerOf, endOrder, newestEntry, ordersOfSubscription } from '../../control/orders.js'
 import { freeMonths } from '../../control/order-limits.js'
 import { addMonths, dayOfMonth, monthsMax, showSubscription } from '../../control/subscriptions.js'
 import type { Subscription } from '../../control/subscriptions.js'
@@ -136,7 +136,7 @@ async function placeOnce(
   quote: (
     inTransaction: Shop,
     subscription: Subscription,
-  ) => Promise<Omit<WantedOrder, 'subscriptionId' | 'email' | 'language'>>,
+  ) => Promise<Omit<WantedOrder, 'subscriptionId' | 'email' | 'language' | 'buyer'>>,
 ): Promise<Placed> {
   const placed = await shop.store.write(async (tx) => {
     const inTransaction = { ...shop, store: tx }
@@ -145,7 +145,8 @@ async function placeOnce(
     if (order.amountRub > shownRub) throw new ShopRefusal('price')
     await expireWaiting(inTransaction, subscriptionId)
     const { email, language } = subscription
-    return await placeOrder(inTransaction, { ...order, subscriptionId, email, language })
+    const buyer = await buyerOf(tx, subscriptionId)
+    return await placeOrder(inTransaction, { ...order, subscriptionId, email, language, buyer })
   })
   shop.sendLetters()
   return placed

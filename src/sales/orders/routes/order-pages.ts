@@ -2,6 +2,7 @@ import { freeMonths } from '../../../control/order-limits.js'
 import { curlCommand } from '../../../service/client-texts.js'
 import type { ShownDataset, ShownPlan } from '../../../service/showcase.js'
 import { isOnOffer } from '../offer.js'
+import type { TypedBuyer } from '../buyer.js'
 import type { Offer } from '../offer.js'
 import type { RefusalReason } from '../refusals.js'
 import type { Order } from '../../../control/orders.js'
@@ -12,6 +13,8 @@ import type { Html } from '../../../portal/html.js'
 import { signInLink } from '../../../portal/page-context.js'
 import type { PageContext } from '../../../portal/page-context.js'
 import { titledPage } from '../../../portal/titled-page.js'
+import type { Paper } from '../papers/paper.js'
+import { paperView } from './paper-view.js'
 import { contactLink } from './plan-way.js'
 import { shopWordsOf } from './shop-words.js'
 
@@ -23,6 +26,7 @@ export interface OrderForm {
   readonly plans: readonly string[]
   readonly months: number
   readonly email: string
+  readonly buyer: TypedBuyer
 }
 
 /** Renders the form of an order: plans, months, address. */
@@ -43,7 +47,9 @@ export function orderFormPage(
           <form class="order" method="post" action="${context.link('/order')}">
             ${datasets.map((dataset) => planField(context, dataset, offer, form.plans))}
             ${offer.paid ? monthsField(context, form.months) : null}
-            ${emailField(context, form.email)} ${termsNote(context, offer)}
+            ${emailField(context, form.email)}
+            ${offer.paid && context.portal.legal ? buyerFields(context, form.buyer) : null}
+            ${termsNote(context, offer)}
             <p><button type="submit" class="primary">${say.sendCode}</button></p>
           </form>
           <p><a href="${context.link('/lost-token')}">${say.lostToken}</a></p>`
@@ -115,6 +121,28 @@ export function emailField(
   </p>`
 }
 
+/** The fields of a company; left empty by a person. */
+function buyerFields({ language }: PageContext, buyer: TypedBuyer): Html {
+  const say = shopWordsOf(language)
+  const field = (name: keyof TypedBuyer, label: string, digits: number | null) =>
+    html`<p>
+      <label for="buyer-${name}">${label}</label>
+      <input
+        id="buyer-${name}"
+        name="buyer-${name}"
+        maxlength="${digits ?? 500}"
+        ${digits === null ? null : html`inputmode="numeric"`}
+        value="${buyer[name]}"
+      />
+    </p>`
+  return html`<fieldset>
+    <legend>${say.company}</legend>
+    <p class="muted">${say.companyHint}</p>
+    ${field('name', say.companyName, null)} ${field('inn', say.companyInn, 12)}
+    ${field('kpp', say.companyKpp, 9)} ${field('address', say.companyAddress, null)}
+  </fieldset>`
+}
+
 function termsNote({ language }: PageContext, { terms }: Offer): Html | null {
   if (terms === null) return null
   const say = shopWordsOf(language)
@@ -138,7 +166,7 @@ export function orderCodePage(
   }: { readonly codeId: string; readonly email: string; readonly quote: Quote },
 ): string {
   const say = shopWordsOf(context.language)
-  const { items, months, amountRub } = quote
+  const { items, months, amountRub, buyer } = quote
   const titles = new Map(datasets.map(({ name, title }) => [name, title]))
   const total = amountRub === 0 ? context.words.free : context.words.roubles(amountRub)
   return codePage(context, '/order', codeId, {
@@ -149,6 +177,7 @@ export function orderCodePage(
           return html`<li>${say.plan(titles.get(dataset) ?? dataset, plan)}</li>`
         })}
         <li>${say.months}: ${say.monthsText(amountRub === 0 ? freeMonths : months)}</li>
+        ${buyer && html`<li>${say.company}: ${buyer.name}, ${context.words.inn(buyer.inn)}</li>`}
         <li>${say.total}: <strong>${total}</strong></li>
       </ul>`,
     button: amountRub === 0 ? say.startFree : say.placeOrder,
@@ -232,8 +261,12 @@ function portalNote(context: PageContext): Html | null {
   return html`<p>${inBrowser} <a href="${signInLink(context, '/')}">${signInFirst}</a></p>`
 }
 
-/** Renders an order that waits: number, amount, how to pay. */
-export function waitingPage(context: PageContext, order: Order, payment: string): string {
+/** Renders an order that waits: number, amount, how to pay, and its invoice. */
+export function waitingPage(
+  context: PageContext,
+  order: Order,
+  { payment, paper }: { readonly payment: string; readonly paper: Paper | null },
+): string {
   const say = shopWordsOf(context.language)
   return titledPage(
     context,
@@ -246,7 +279,8 @@ export function waitingPage(context: PageContext, order: Order, payment: string)
       </dl>
       <h2>${say.howToPay}</h2>
       <p class="payment">${payment}</p>
-      <p>${say.tokenLater}</p>`,
+      <p>${say.tokenLater}</p>
+      ${paper && html`<p class="muted">${say.printHint}</p>`} ${paper && paperView(paper)}`,
   )
 }
 

@@ -7,7 +7,10 @@ import { isRefusal } from '../refusals.js'
 import type { RefusalReason } from '../refusals.js'
 import { finishOrder, quoteNew, startOrder } from '../new-order.js'
 import { finishLostToken, startLostToken, subscriptionsOfCode } from '../new-token.js'
+import { checkedBuyer } from '../buyer.js'
+import type { TypedBuyer } from '../buyer.js'
 import { offerOf } from '../offer.js'
+import { paperOf } from '../papers/paper.js'
 import { howToPay } from '../shop.js'
 import type { Shop } from '../shop.js'
 import { visit } from '../../../portal/page-context.js'
@@ -78,7 +81,12 @@ export function addShop(app: FastifyInstance, parts: ShopRouteParts): void {
     })
   }
   addPage('/order', (context, query) =>
-    orderForm(parts, context, { plans: query.getAll('plan'), months: 12, email: '' }, null),
+    orderForm(
+      parts,
+      context,
+      { plans: query.getAll('plan'), months: 12, email: '', buyer: noBuyer },
+      null,
+    ),
   )
   addForm('/order', answerOrder, ({ context, fields }, reason) =>
     orderForm(parts, context, filledIn(fields), reason),
@@ -107,12 +115,12 @@ async function answerOrder(
   { context, fields, address }: Sent,
 ): Promise<string> {
   const { language } = context
-  const { plans, months, email } = filledIn(fields)
+  const { plans, months, email, buyer } = filledIn(fields)
   const items = plans.map((text) => {
     const [dataset = '', plan = ''] = text.split(':', 2)
     return { dataset, plan }
   })
-  const quote = quoteNew(shop, { items, months })
+  const quote = quoteNew(shop, { items, months, buyer: checkedBuyer(buyer) })
   const codeId = await startOrder(shop, { email, language, address }, quote)
   return orderCodePage(context, showcase(language).datasets, { codeId, email, quote })
 }
@@ -127,7 +135,8 @@ async function answerOrderCode(
     return tokenPage(context, token ?? '', expiresAt)
   }
   const { order } = placed
-  return waitingPage(context, order, howToPay(shop, context.language, order))
+  const payment = howToPay(shop, context.language, order)
+  return waitingPage(context, order, { payment, paper: paperOf(shop.registry(), order) })
 }
 
 async function answerLostToken(
@@ -155,9 +164,22 @@ async function reissue({ shop }: ShopRouteParts, { context, fields }: Sent): Pro
   return tokenPage(context, token, subscription.expiresAt)
 }
 
+const noBuyer: TypedBuyer = { name: '', inn: '', kpp: '', address: '' }
+
 function filledIn(fields: URLSearchParams): OrderForm {
   const plans = fields.getAll('plan').filter((plan) => plan !== '')
-  return { plans, months: Number(fields.get('months') ?? 1), email: emailOf(fields) }
+  const typed = (name: string) => fields.get(`buyer-${name}`) ?? ''
+  return {
+    plans,
+    months: Number(fields.get('months') ?? 1),
+    email: emailOf(fields),
+    buyer: {
+      name: typed('name'),
+      inn: typed('inn'),
+      kpp: typed('kpp'),
+      address: typed('address'),
+    },
+  }
 }
 
 function emailOf(fields: URLSearchParams): string {

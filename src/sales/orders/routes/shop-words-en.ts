@@ -18,6 +18,8 @@ const refusals: Readonly<Record<RefusalReason, string>> = {
   'too-many-codes': 'Too many codes were asked for. Try again in an hour.',
   'too-many-orders':
     'This address has too many orders. Pay the ones that wait, or try again tomorrow.',
+  company:
+    'Give the name of the company and its INN of 10 or 12 digits; a KPP has 9. Check the digits.',
   'no-change': 'The subscription has these plans already.',
   over: 'The subscription is over. Renew it, or order a new one.',
   unknown: 'This address has no such subscription.',
@@ -44,6 +46,14 @@ export const englishShopWords = {
   yearHint: 'A year costs ten months. Free plans are given for a year.',
   email: 'E-mail address',
   emailHint: 'The code and the token are sent here.',
+  company: 'For a company',
+  companyHint: 'Leave this empty if you order as a person. The invoice names the company.',
+  companyName: 'Name of the company',
+  companyInn: 'INN',
+  companyKpp: 'KPP',
+  companyAddress: 'Address',
+  printHint:
+    'The invoice was also sent to your e-mail address. Print this page: only the invoice is on paper.',
   terms: 'By ordering you accept the',
   termsLink: 'terms',
   sendCode: 'Send the code',

@@ -1,0 +1,103 @@
+import type { Order } from '../../../control/orders.js'
+import { textIn } from '../../../registry/local-text.js'
+import { titleIn } from '../../../registry/portal-schema.js'
+import type { Legal } from '../../../registry/portal-schema.js'
+import type { Registry } from '../../../registry/registry.js'
+import { paperWords } from './paper-words.js'
+import type { PaperWords } from './paper-words.js'
+import { sumInWords } from './sum-in-words.js'
+import { vatKopecks } from './vat.js'
+
+/**
+ * A sheet for a buyer's accounts: the invoice of an order that waits, or the receipt of a paid one.
+ * All texts are in the language of the order.
+ */
+export interface Paper {
+  readonly kind: 'invoice' | 'receipt'
+  readonly title: string
+  /** Seller and buyer. */
+  readonly parties: readonly (readonly [name: string, value: string])[]
+  /** The headings of the one line, and its cells: what, and its amount. */
+  readonly headings: readonly [what: string, amount: string]
+  readonly line: readonly [what: string, amount: string]
+  /** The sum, its VAT, the sum in words, and until when or what for it is paid. */
+  readonly notes: readonly string[]
+}
+
+/**
+ * The paper of an order; null for one without a price or that was not paid, and where the registry
+ * does not say who sells.
+ */
+export function paperOf(registry: Registry | null, order: Order): Paper | null {
+  const legal = registry?.portal.legal
+  const { amountRub, receipt, state, orderId, orderedAt, doneAt, payUntil } = order
+  if (!registry || !legal || amountRub === 0) return null
+  const say = paperWords(order.language)
+  if (receipt !== null && doneAt !== null) {
+    const number = `${receipt.year}-${receipt.number}`
+    const title = say.receiptTitle(number, doneAt)
+    return { kind: 'receipt', title, ...content(registry, legal, order, say.paid(orderId)) }
+  }
+  if (state !== 'waiting') return null
+  const title = say.invoiceTitle(orderId, orderedAt)
+  return { kind: 'invoice', title, ...content(registry, legal, order, say.payUntil(payUntil)) }
+}
+
+function content(
+  registry: Registry,
+  legal: Legal,
+  order: Order,
+  note: string,
+): Omit<Paper, 'kind' | 'title'> {
+  const { language, amountRub } = order
+  const say = paperWords(language)
+  const amount = say.kopecks(BigInt(amountRub) * 100n)
+  const { vatPercent } = legal
+  const vat =
+    vatPercent === null
+      ? say.noVat
+      : say.vat(vatPercent, say.kopecks(vatKopecks(amountRub, vatPercent)))
+  return {
+    parties: [
+      [say.seller, sellerText(legal, order, say)],
+      [say.buyer, buyerText(order, say)],
+    ],
+    headings: [say.what, say.amount],
+    line: [subjectOf(registry, order, say), amount],
+    notes: [`${say.total(amount)} ${vat}`, sumInWords(language, amountRub), note],
+  }
+}
+
+function sellerText(legal: Legal, { language }: Order, say: PaperWords): string {
+  const { name, inn, kpp, address, bank, email, phone } = legal
+  const [who, where] = [textIn(language, name), textIn(language, address)]
+  return joined([
+    who,
+    say.inn(inn),
+    kpp && say.kpp(kpp),
+    where,
+    bank && textIn(language, bank),
+    phone,
+    email,
+  ])
+}
+
+function buyerText({ buyer, email }: Order, say: PaperWords): string {
+  if (buyer === null) return email
+  const { name, inn, kpp, address } = buyer
+  return joined([name, say.inn(inn), kpp && say.kpp(kpp), address, email])
+}
+
+function joined(parts: readonly (string | null)[]): string {
+  return parts.filter((part) => part !== null && part !== '').join(', ')
+}
+
+/** What is bought, in one line: the order keeps no prices of its parts. */
+function subjectOf(registry: Registry, order: Order, say: PaperWords): string {
+  const { language, items, months, kind } = order
+  const plans = items.map(({ dataset, plan }) => {
+    const title = registry.datasets.get(dataset)?.title ?? dataset
+    return say.plan(textIn(language, title), plan)
+  })
+  return say.subject(titleIn(language, registry.portal), kind, plans.join('; '), months)
+}
