@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { requireSubscriber } from '../access/principal.js'
+import { asPerson, requireSubscriber } from '../access/principal.js'
 import type { Language } from '../config.js'
 import { ServiceError } from '../errors.js'
-import type { Service } from '../service.js'
+import { inOrder } from '../control/in-order.js'
+import type { RequestContext, Service } from '../service.js'
 import { isRefusal } from './orders/refusals.js'
 import type { Refusal } from './orders/refusals.js'
 import { finishReissue, startReissue } from './orders/new-token.js'
@@ -17,20 +18,22 @@ import {
 import { isoTime, isoTimeOrNull } from '../text.js'
 import { contextOf } from '../http/request-context.js'
 import { readBody } from '../http/body.js'
-import { html } from '../portal/html.js'
 import { languageOf } from '../portal/language.js'
 import { pageContextOf, visit } from '../portal/page-context.js'
 import type { PageContext, Site } from '../portal/page-context.js'
 import { reading, sendPage } from '../portal/send-page.js'
-import { titledPage } from '../portal/titled-page.js'
+import { accountPage } from './account-page.js'
+import type { OwnSubscription } from './account-page.js'
 import { accountJson, connectionJson, orderJson, readJson } from './account-json.js'
 import { OrderSchema, TypedCodeSchema, WantedSchema } from './account-json.js'
-import { lostTokenLink } from './orders/routes/lost-token-pages.js'
 import { shopWordsOf } from './orders/routes/shop-words.js'
 
 export interface AccountRouteParts {
   readonly site: Site
-  readonly service: Pick<Service, 'admit' | 'connections' | 'endConnection'>
+  readonly service: Pick<
+    Service,
+    'admit' | 'admitKnown' | 'account' | 'connections' | 'endConnection'
+  >
   readonly shop: Shop
 }
 
@@ -49,7 +52,8 @@ export function addAccount(app: FastifyInstance, parts: AccountRouteParts): void
     url: '/account',
     handler: async (request, reply) => {
       const context = await visit(site, request)
-      return sendPage(request, reply, context, accountPage(context, parts.shop.isMailOn))
+      const owned = await ownedBy(parts, context, contextOf(request, reply))
+      return sendPage(request, reply, context, accountPage(context, owned, parts.shop.isMailOn))
     },
   })
   // Its earlier address.
@@ -66,18 +70,21 @@ export function addAccount(app: FastifyInstance, parts: AccountRouteParts): void
   addReissue(app, parts)
 }
 
-/** Renders the page where a subscriber enters a token. The script then shows its account. */
-function accountPage(context: PageContext, isMailOn: boolean): string {
-  const { words } = context
-  return titledPage(
-    context,
-    words.account,
-    html`<p class="lead">${words.accountText}</p>
-      <noscript><p>${words.needsScriptAccount}</p></noscript>
-      ${lostTokenLink(context, isMailOn)}
-      <div id="account-app"></div>`,
-    words.accountText,
-  )
+/** The live subscriptions of who signed in; none for visitors. */
+async function ownedBy(
+  { service, shop }: AccountRouteParts,
+  { person, language }: PageContext,
+  context: RequestContext,
+): Promise<readonly OwnSubscription[]> {
+  return await inOrder(person?.subscriptions ?? [], async (subscription) => {
+    const principal = asPerson(subscription, person?.sessionId ?? '')
+    const caller = await service.admitKnown(context, principal, 0)
+    const { orders } = await shopAccount(shop, subscription.subscriptionId)
+    return {
+      account: await service.account(caller),
+      orders: orders.map((order) => orderJson(shop, language, order)),
+    }
+  })
 }
 
 function addConnections(app: FastifyInstance, { service }: AccountRouteParts): void {

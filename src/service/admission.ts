@@ -99,7 +99,23 @@ export function createAdmission(parts: AdmissionParts): Admission {
     return { context, principal, catalog: current, usage, limits }
   }
 
-  async function spend(caller: Caller, budget: 'request' | 'free request'): Promise<Caller> {
+  return {
+    admit: (context, requests) => admit(context, requests, ofPages),
+    admitKnown: (context, principal, requests) => admitKnown(context, principal, requests),
+    admitMessage: async (context) => {
+      const caller = await admit(context, 0, { secrets })
+      requireRate(await rates.overall(caller.principal, context.address, caller.catalog))
+      return caller
+    },
+    spend: spending(rates),
+    admitAnonymous: (address) => {
+      requireRate(rates.takeVisit(address))
+    },
+  }
+}
+
+function spending(rates: RateLimits): Admission['spend'] {
+  return async (caller, budget) => {
     const { context, principal } = caller
     if (budget === 'free request') {
       requireRate(await rates.takeFree(principal, context.address))
@@ -110,20 +126,6 @@ export function createAdmission(parts: AdmissionParts): Admission {
     context.observe?.({ kind: 'limits', limits })
     requireRate(rate)
     return { ...caller, limits }
-  }
-
-  return {
-    admit: (context, requests) => admit(context, requests, ofPages),
-    admitKnown: (context, principal, requests) => admitKnown(context, principal, requests),
-    admitMessage: async (context) => {
-      const caller = await admit(context, 0, { secrets })
-      requireRate(await rates.overall(caller.principal, context.address, caller.catalog))
-      return caller
-    },
-    spend,
-    admitAnonymous: (address) => {
-      requireRate(rates.takeVisit(address))
-    },
   }
 }
 

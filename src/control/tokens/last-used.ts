@@ -27,7 +27,7 @@ export class LastUsed {
     this.#flushedAt = now()
   }
 
-  /** Notes a use of a `tok_…`, `con_…` or `ses_…`; writes all notes if the last write is a minute old. */
+  /** Notes a use of a `tok_…`, `con_…` or `ses_…`; writes all notes once a minute. */
   note(id: string): void {
     const now = this.#now()
     if (this.#pending.has(id) || this.#pending.size < pendingMax) {

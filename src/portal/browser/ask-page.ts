@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../errors.js'
-import { words } from './page-words.js'
+import { signInSay, words } from './page-words.js'
+import { sessionMark } from './tab-store.js'
 
 /** What an answer cost, and what is left of quota and rate limit; null = not counted. */
 export interface Left {
@@ -88,11 +89,16 @@ export async function askFor<Content>(
   read: (response: Response) => Promise<Content>,
 ): Promise<Content | Refusal> {
   if (token !== null && notAscii.test(token)) return unanswered(words.notToken)
-  try {
-    const response = await fetch(`${root}${path}`, {
+  const send = (secret: string | null) =>
+    fetch(`${root}${path}`, {
       ...request,
-      headers: { ...headers, ...(token !== null && { Authorization: `Bearer ${token}` }) },
+      headers: { ...headers, ...(secret !== null && { Authorization: `Bearer ${secret}` }) },
     })
+  try {
+    const response = token?.startsWith(sessionMark)
+      ? await sendSignedIn(token, send)
+      : await send(token)
+    if (response === null) return unanswered(signInSay.ended)
     if (response.ok) return await read(response)
     const left = leftOf(response.headers)
     const retry = retryOf(response.headers)
@@ -102,6 +108,29 @@ export async function askFor<Content>(
   } catch {
     return unanswered(null)
   }
+}
+
+/** Secrets by the mark of their subscription, in the memory of this page only. */
+const secrets = new Map<string, string>()
+
+/** Sends with a secret of the session, with a new one if it has ended; null without a session. */
+async function sendSignedIn(
+  mark: string,
+  send: (secret: string) => Promise<Response>,
+): Promise<Response | null> {
+  const kept = secrets.get(mark)
+  const first = kept === undefined ? null : await send(kept)
+  if (first !== null && first.status !== 401) return first
+  const answer = await fetch(`${root}/session/access`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ subscription: mark.slice(sessionMark.length) }),
+  })
+  if (answer.status === 401 || answer.status === 404) return null
+  if (!answer.ok) return answer
+  const { access } = (await answer.json()) as { readonly access: string }
+  secrets.set(mark, access)
+  return await send(access)
 }
 
 /** A refusal of the page itself; null = no answer arrived. */

@@ -5,7 +5,7 @@ import { ask, root } from './ask-page.js'
 import { element } from './element.js'
 import { words } from './page-words.js'
 import { sayRefusal } from './refusal-text.js'
-import { ownToken } from './tab-store.js'
+import { ownToken, pastedToken } from './tab-store.js'
 import { foldedTokenForm, forgetLine } from './token-form.js'
 
 /** As the document names it. */
@@ -56,8 +56,8 @@ async function show(place: HTMLElement, bar: HTMLElement): Promise<void> {
   bar.replaceChildren(element('p', { role: 'status', class: 'status' }, words.running))
   const answer = await ask(`/openapi.json${query}`, token)
   const tokenBar =
-    token === null
-      ? foldedTokenForm(words.referencePublic, () => {
+    pastedToken() === null
+      ? foldedTokenForm(token === null ? words.referencePublic : words.referenceOwn, () => {
           void show(place, bar)
         })
       : forgetLine(words.referenceOwn, () => location.reload())

@@ -2,9 +2,23 @@ const tokenKey = 'token'
 const askedKey = 'asked'
 const store = openStore()
 
-/** The visitor's own token, or null. It is kept in this tab only, until the tab is closed. */
-export function ownToken(): string | null {
+/** Marks, in the place of a token, a subscription of who signed in; `askFor` gets its secret. */
+export const sessionMark = 'session:'
+
+/** The token that the visitor pasted, or null. It is kept in this tab only, until it is closed. */
+export function pastedToken(): string | null {
   return store.getItem(tokenKey)
+}
+
+/** The subscription that pays for who signed in, or null. */
+export function payer(): string | null {
+  return document.documentElement.dataset['payer'] ?? null
+}
+
+/** What the visitor reads with: a pasted token, the mark of the own subscription, or null. */
+export function ownToken(): string | null {
+  const own = payer()
+  return pastedToken() ?? (own === null ? null : sessionMark + own)
 }
 
 /** Stores the token for this tab. */

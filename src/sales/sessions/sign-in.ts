@@ -10,7 +10,6 @@ import { hashToken } from '../../control/tokens/token-format.js'
 import { findSignedIn } from '../../access/signed-in.js'
 import { requestCode, withCode } from '../codes.js'
 import type { TypedCode, Visitor } from '../codes.js'
-import { ShopRefusal } from '../orders/refusals.js'
 import type { Shop } from '../orders/shop.js'
 import { ownPath } from './own-path.js'
 
@@ -21,10 +20,9 @@ interface SignInSubject {
 
 /**
  * Mails a code to sign in, and returns its id; the same for every address.
- * @throws ShopRefusal without a mail server; CodeRefusal over the limits of codes
+ * @throws CodeRefusal over the limits of codes
  */
 export async function startSignIn(shop: Shop, visitor: Visitor, next: string): Promise<string> {
-  if (!shop.isMailOn) throw new ShopRefusal('closed')
   const subject: SignInSubject = { next: ownPath(next) }
   return await requestCode(shop, { ...visitor, purpose: 'sign-in', subject })
 }

@@ -7,7 +7,7 @@ import { ask } from '../ask-page.js'
 import { button, element, onSubmit } from '../element.js'
 import { words } from '../page-words.js'
 import { sayRefusal } from '../refusal-text.js'
-import { forgetToken, keepToken, ownToken } from '../tab-store.js'
+import { forgetToken, keepToken, pastedToken, payer, sessionMark } from '../tab-store.js'
 import { tokenInput } from '../token-form.js'
 
 /** What the demo token has in place of a subscription. */
@@ -53,10 +53,21 @@ export function startAccount(place: HTMLElement): void {
     forget,
   )
   onSubmit(form, () => show(input.value.trim()))
-  const known = ownToken()
+  const known = pastedToken()
   forget.hidden = known === null
   place.replaceChildren(form, status, account)
   if (known !== null) void show(known)
+  else startOwn()
+}
+
+/** Adds what a person who signed in can do with the subscription that pays. */
+function startOwn(): void {
+  const own = payer()
+  const place = document.querySelector(`[data-subscription="${own}"]`)
+  if (own === null || place === null) return
+  // The script shows them with their receipts.
+  place.querySelector('.orders')?.remove()
+  place.append(...subscriptionView(sessionMark + own))
 }
 
 /** What the holder of a subscription's token can do. */

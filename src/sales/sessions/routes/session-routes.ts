@@ -9,7 +9,7 @@ import type { PageContext, Site } from '../../../portal/page-context.js'
 import { formHeaders, reading, sendPage } from '../../../portal/send-page.js'
 import { isoTime } from '../../../text.js'
 import { readJson } from '../../account-json.js'
-import { isRefusal } from '../../orders/refusals.js'
+import { isRefusal, ShopRefusal } from '../../orders/refusals.js'
 import type { RefusalReason } from '../../orders/refusals.js'
 import { readForm, readOwn } from '../../orders/routes/read-form.js'
 import type { Shop } from '../../orders/shop.js'
@@ -102,7 +102,7 @@ async function mailCode(shop: Shop, sent: SentForm): Promise<FastifyReply> {
   const [email, next] = ['email', 'next'].map((name) => (fields.get(name) ?? '').trim())
   const visitor = { email: email ?? '', language: context.language, address: sent.request.ip }
   try {
-    if (!context.canSignIn) throw new ServiceError('not_found', 'Nobody can sign in here.')
+    if (!context.canSignIn) throw new ShopRefusal('closed')
     const codeId = await startSignIn(shop, visitor, next ?? '')
     return send(sent, signInCodePage(context, codeId, { email: visitor.email }))
   } catch (cause) {
