@@ -17,7 +17,7 @@ import type { CliParts } from './parts.js'
 import { count, day } from './print.js'
 import { linesOrNone, reportCsv } from './table.js'
 import { readFilledStore, readStore, withFilledStore } from './state.js'
-import { grantsText, orderJson } from './subscription/plan-options.js'
+import { grantsText, orderJson, receiptText } from './subscription/plan-options.js'
 
 type ListFlags = Flags & { readonly all?: boolean }
 
@@ -120,6 +120,7 @@ async function show(parts: CliParts, state: string, id: string): Promise<Result>
     lines: [
       `Order ${order.orderId} of ${order.email}: ${order.kind}${of}, ${order.state}`,
       `${count(parts.stdout, order.amountRub)} RUB${time}: ${grantsText(order.items)}`,
+      ...buyerLines(order),
       order.byOwner
         ? `Entered by the owner on ${day(order.orderedAt)}`
         : `Ordered ${day(order.orderedAt)}, to be paid by ${day(order.payUntil)}`,
@@ -133,6 +134,15 @@ async function show(parts: CliParts, state: string, id: string): Promise<Result>
       }),
     ],
   }
+}
+
+function buyerLines({ buyer, receipt }: Order): readonly string[] {
+  const kpp = buyer?.kpp ? `, KPP ${buyer.kpp}` : ''
+  const address = buyer?.address ? `, ${buyer.address}` : ''
+  return [
+    ...(buyer ? [`For ${buyer.name}, INN ${buyer.inn}${kpp}${address}`] : []),
+    ...(receipt ? [`Receipt ${receiptText(receipt)}`] : []),
+  ]
 }
 
 async function confirm(
@@ -192,6 +202,8 @@ function csvLines(orders: readonly PaidOrder[]): readonly string[] {
     email: ({ order }) => order.email,
     months: ({ order }) => order.months,
     amount_rub: ({ order }) => order.amountRub,
+    receipt: ({ order }) => order.receipt && receiptText(order.receipt),
+    buyer_inn: ({ order }) => order.buyer && order.buyer.inn,
     items: ({ order }) => grantsText(order.items),
     expires_at: ({ order }) => order.effect && isoTime(order.effect.expiresAt),
     grants: ({ order }) => order.effect && grantsText(order.effect.grants),

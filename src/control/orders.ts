@@ -223,6 +223,16 @@ export function ordersOfEmail(store: ControlStore, email: string, since: number)
   return ordersWhere(store, sql`${isTheirs} AND by_owner = 0 AND ${isNew}`)
 }
 
+/** An order of an address; undefined for one of another address, and for an unknown one. */
+export async function orderOfEmail(
+  store: ControlStore,
+  email: string,
+  orderId: string,
+): Promise<Order | undefined> {
+  const isTheirs = store.dialect.isEmail(sql`email`, email)
+  return (await ordersWhere(store, sql`id = ${orderId} AND ${isTheirs}`))[0]
+}
+
 async function ordersWhere(store: ControlStore, condition: Sql): Promise<Order[]> {
   const rows = await store.all<OrderRow>(
     sql`SELECT ${columns} FROM orders WHERE ${condition}

@@ -47,4 +47,6 @@ export interface OrderJson {
   /** Only of one that waits, like `payment`. */
   readonly pay_until: string | null
   readonly payment: string | null
+  /** The paper that a person who signed in can open; null without one. */
+  readonly paper: 'invoice' | 'receipt' | null
 }

@@ -13,6 +13,7 @@ import type {
 } from '../portal/account-api.js'
 import type { OwnConnection } from '../service/own-connections.js'
 import { isoTime, isoTimeOrNull, parsedJson } from '../text.js'
+import { paperOf } from './orders/papers/paper.js'
 import type { PlanChoice, ShopAccount } from './orders/shop-account.js'
 import { howToPay, titleOf } from './orders/shop.js'
 import type { Shop } from './orders/shop.js'
@@ -109,5 +110,6 @@ export function orderJson(shop: Shop, language: Language, order: Order): OrderJs
     amount_rub: order.amountRub,
     pay_until: waiting && isoTime(waiting.payUntil),
     payment: waiting && howToPay(shop, language, waiting),
+    paper: paperOf(shop.registry(), order)?.kind ?? null,
   }
 }

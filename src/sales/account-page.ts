@@ -85,7 +85,8 @@ function subscriptionPart(context: PageContext, { account, orders }: OwnSubscrip
   </section>`
 }
 
-function ordersPart({ words, language }: PageContext, orders: readonly OrderJson[]): Html {
+function ordersPart(context: PageContext, orders: readonly OrderJson[]): Html {
+  const { words, language } = context
   const say: AccountWords = language === 'ru' ? russianAccountWords : englishAccountWords
   const waiting = orders.filter(({ payment }) => payment !== null)
   return html`<div class="orders">
@@ -97,7 +98,11 @@ function ordersPart({ words, language }: PageContext, orders: readonly OrderJson
             say.orders,
             [say.number, say.orderedOn, say.what, say.amount, say.state],
             orders.map((order) => [
-              order.number,
+              order.paper === null
+                ? order.number
+                : html`<a href="${context.link(`/account/orders/${order.number}`)}"
+                    >${order.number}</a
+                  >`,
               words.day(order.ordered_at),
               say.orderKinds[order.kind],
               words.roubles(order.amount_rub),
@@ -116,7 +121,7 @@ function ordersPart({ words, language }: PageContext, orders: readonly OrderJson
 function table(
   label: string,
   titles: readonly string[],
-  rows: readonly (readonly string[])[],
+  rows: readonly (readonly (Html | string)[])[],
 ): Html {
   return html`<div class="wide" role="region" tabindex="0" aria-label="${label}">
     <table>

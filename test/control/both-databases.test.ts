@@ -65,7 +65,7 @@ await t.test('orders wait, end and are removed; payments are kept', async (t) =>
   const { subscriptionId } = await subscribe(store, { email })
   const asked: orders.NewOrder = {
     ...{ kind: 'renew', email, language: 'ru', subscriptionId, items: [], months: 3 },
-    ...{ amountRub: 990, basedOn: null, orderedAt: noon, payUntil: noon + 1 },
+    ...{ amountRub: 990, basedOn: null, buyer: null, orderedAt: noon, payUntil: noon + 1 },
   }
   const { orderId } = await orders.insertOrder(store, asked)
   await t.rejects(orders.insertOrder(store, asked), 'one order of a subscription waits')

@@ -103,7 +103,7 @@ await t.test('usage, orders and letters are read and changed', async (t) => {
   const order = async (email: string) =>
     await insertOrder(store, {
       ...{ kind: 'new', email, language: 'en', subscriptionId: null, months: 3, amountRub: 2970 },
-      ...{ items: [{ dataset: 'financials', plan: 'start' }], basedOn: null },
+      ...{ items: [{ dataset: 'financials', plan: 'start' }], basedOn: null, buyer: null },
       ...{ orderedAt: now, payUntil: now + 86_400_000 },
     })
   const [paid, other] = [await order('b@example.org'), await order('c@example.org')]

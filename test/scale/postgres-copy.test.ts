@@ -51,7 +51,14 @@ async function fill(store: ControlStore): Promise<{ token: string; subscriptionI
   )
   const order: NewOrder = {
     ...{ kind: 'new' as const, email, language: 'ru' as const, subscriptionId: null, items: [] },
-    ...{ months: 3, amountRub: 990, basedOn: null, orderedAt: noon, payUntil: noon + 1 },
+    ...{
+      months: 3,
+      amountRub: 990,
+      basedOn: null,
+      buyer: null,
+      orderedAt: noon,
+      payUntil: noon + 1,
+    },
   }
   const { orderId } = await insertOrder(store, order)
   const payment = { paymentId: 'p', orderId, amountRub: 1, paidAt: noon, receivedAt: noon }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Order } from '../../control/orders.js'
+import type { Order, ReceiptNumber } from '../../control/orders.js'
 import type { Grant } from '../../control/grants.js'
 import type { Subscription } from '../../control/subscriptions.js'
 import { badRequest } from '../../errors.js'
@@ -109,6 +109,8 @@ export function orderJson({ effect, ...order }: Order) {
     months: order.months,
     amount_rub: order.amountRub,
     by_owner: order.byOwner,
+    buyer: order.buyer,
+    receipt: order.receipt && receiptText(order.receipt),
     ordered_at: isoTime(order.orderedAt),
     pay_until: isoTime(order.payUntil),
     done_at: isoTimeOrNull(order.doneAt),
@@ -118,6 +120,11 @@ export function orderJson({ effect, ...order }: Order) {
       expires_at: isoTime(effect.expiresAt),
     },
   }
+}
+
+/** `2026-15` */
+export function receiptText({ year, number }: ReceiptNumber): string {
+  return `${year}-${number}`
 }
 
 /** `financials:pro procurement:start` */

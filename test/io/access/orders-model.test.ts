@@ -216,7 +216,7 @@ class Shopping {
     if (wanted.size === 0) return
     const amount = monthly(wanted) * (count - 2 * Math.floor(count / 12))
     const isFree = monthly(wanted) === 0
-    const quote = quoteNew(this.#shop, { items: grantsOf(wanted), months: count })
+    const quote = quoteNew(this.#shop, { items: grantsOf(wanted), months: count, buyer: null })
     same(quote.amountRub, amount, 'the price of an order')
     const facts = { kind: 'new', subscriptionId: null, basedOn: null, language: 'en' } as const
     const placed = await this.#attempt(() => placeOrder(this.#shop, { ...facts, ...quote, email }))

@@ -32,6 +32,7 @@ await t.test('a confirmation survives kill -9 whole, or not at all', async (t) =
         kind: 'new',
         subscriptionId: null,
         basedOn: null,
+        buyer: null,
         email: `${name}@example.org`,
         language: 'en',
         items: [{ dataset: 'things', plan: 'start' }],

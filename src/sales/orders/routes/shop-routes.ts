@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Language } from '../../../config.js'
+import { orderOfEmail } from '../../../control/orders.js'
 import { errorStatus } from '../../../errors.js'
 import type { Showcase } from '../../../service/showcase.js'
 import type { TypedCode } from '../../codes.js'
@@ -15,7 +16,9 @@ import { howToPay } from '../shop.js'
 import type { Shop } from '../shop.js'
 import { visit } from '../../../portal/page-context.js'
 import type { PageContext, Site } from '../../../portal/page-context.js'
-import { formHeaders, reading, sendPage } from '../../../portal/send-page.js'
+import { titledPage } from '../../../portal/titled-page.js'
+import { paperView } from './paper-view.js'
+import { formHeaders, noStore, reading, sendPage } from '../../../portal/send-page.js'
 import {
   codeAgainPage,
   orderCodePage,
@@ -92,12 +95,31 @@ export function addShop(app: FastifyInstance, parts: ShopRouteParts): void {
     orderForm(parts, context, filledIn(fields), reason),
   )
   addForm('/order/code', answerOrderCode, codeAgain('/order'))
+  addOrderPaper(app, parts)
   addPage('/lost-token', (context) => lostTokenPage(context, '', null))
   addForm('/lost-token', answerLostToken, ({ context, fields }, reason) =>
     lostTokenPage(context, emailOf(fields), reason),
   )
   addForm('/lost-token/code', chooseSubscription, codeAgain('/lost-token'))
   addForm('/lost-token/reissue', reissue, codeAgain('/lost-token'))
+}
+
+/** The invoice or the receipt of an order, for the person who ordered it. */
+function addOrderPaper(app: FastifyInstance, { site, shop }: ShopRouteParts): void {
+  app.route({
+    method: reading,
+    url: '/account/orders/:order',
+    handler: async (request, reply) => {
+      const context = await visit(site, request)
+      const { order: orderId } = request.params as { readonly order: string }
+      const { person } = context
+      const order = person ? await orderOfEmail(shop.store, person.email, orderId) : undefined
+      const paper = order && paperOf(shop.registry(), order)
+      if (!paper) return reply.callNotFound()
+      const page = titledPage(context, paper.title, paperView(paper))
+      return sendPage(request, reply, context, page, noStore)
+    },
+  })
 }
 
 function orderForm(
