@@ -14,6 +14,8 @@ const privatePaths = [
   '/order',
   '/lost-token',
   '/sign-in',
+  '/sign-out',
+  '/session',
   '/authorize',
   '/token',
   '/register',
