@@ -30,26 +30,29 @@ const floods = 2
 const options = { forms: whole('forms in each of two floods', 20_000, 1, 10_000_000) }
 
 const about = `Fills the forms of a shop on the built server, each time from another network and with another
-address: orders, lost tokens, and codes that were never mailed. Checks that control.db holds no more
+address: orders, lost tokens, sign-ins, and codes that were never mailed. Checks that control.db holds no more
 than an hour's codes and their letters, that all of them go after the hour, that the file does not
 grow from one flood to the next, and that memory grows by ${memoryGrowthMax / 1e6} MB at most. The hour does not pass:
 the stored times are moved back by it.`
 
 /** What visitors without a verified address could leave behind, and how much. */
-const limits = { email_codes: codesMax, letters: codesMax, orders: 0, subscribers: 0, audit: 0 }
+const nothing = { orders: 0, subscribers: 0, audit: 0, sessions: 0 }
+const limits = { email_codes: codesMax, letters: codesMax, ...nothing }
 type Rows = typeof limits
 
 /** The form of a visitor: every one has another address. */
 function messageOf(visitor: number): Message {
   const email = `visitor-${visitor}@example.org`
   const code = { id: 'a'.repeat(32), code: String(visitor).padStart(8, '0') }
-  switch (visitor % 3) {
+  switch (visitor % 4) {
     case 0:
       return formMessage('/order', { plan: 'things:all', months: '1', email }, visitor)
     case 1:
       return formMessage('/lost-token', { email }, visitor)
+    case 2:
+      return formMessage('/sign-in', { email, next: '/' }, visitor)
     default:
-      return formMessage('/order/code', code, visitor)
+      return formMessage(visitor % 8 === 3 ? '/order/code' : '/sign-in/code', code, visitor)
   }
 }
 

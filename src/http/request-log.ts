@@ -18,6 +18,8 @@ export interface RequestLine {
   readonly tokenId?: string | undefined
   /** Of an agent that signed in. */
   readonly connectionId?: string | undefined
+  /** Of a person who signed in. */
+  readonly sessionId?: string | undefined
   readonly rows: number
   readonly charged: number
   /** Everything sent, headers too. */
@@ -104,6 +106,7 @@ export class RequestLog {
     record.isWritten = true
     const { door, tool } = placeOf(request.routeOptions.url)
     const { principal, bytesBefore } = record
+    const subscriber = principal?.kind === 'subscriber' ? principal : null
     const bytes = request.socket.bytesWritten - bytesBefore
     const line: RequestLine = {
       address: request.ip,
@@ -113,7 +116,8 @@ export class RequestLog {
       tool: record.tool ?? tool ?? undefined,
       dataset: record.dataset ?? undefined,
       subscription: principal?.id,
-      tokenId: (principal?.kind === 'subscriber' ? principal.tokenId : null) ?? undefined,
+      tokenId: subscriber?.tokenId ?? undefined,
+      sessionId: subscriber?.sessionId,
       connectionId: principal?.connectionId,
       rows: record.rows,
       charged: record.charged,

@@ -16,6 +16,8 @@ const privatePaths = [
   '/order',
   '/lost-token',
   '/sign-in',
+  '/sign-out',
+  '/session',
   '/authorize',
   '/token',
   '/register',

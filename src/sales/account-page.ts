@@ -69,6 +69,7 @@ function subscriptionPart(context: PageContext, { account, orders }: OwnSubscrip
     <h2>${say.subscription(subscription)}</h2>
     <dl class="facts">${fact(words.expires, end === null ? words.noEnd : words.day(end))}</dl>
     ${isPayer ? html`<p>${say.pays}</p>` : null}
+    <h3>${words.thisMonth}</h3>
     ${table(
       words.thisMonth,
       [words.dataset, words.plan, words.used, words.left, words.rowsPerMonth, words.resets],

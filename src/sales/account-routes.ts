@@ -8,6 +8,7 @@ import { isRefusal } from './orders/refusals.js'
 import type { Refusal } from './orders/refusals.js'
 import { finishReissue, startReissue } from './orders/new-token.js'
 import { shopAccount } from './orders/shop-account.js'
+import { titleOf } from './orders/shop.js'
 import type { Shop } from './orders/shop.js'
 import {
   orderChange,
@@ -80,8 +81,12 @@ async function ownedBy(
     const principal = asPerson(subscription, person?.sessionId ?? '')
     const caller = await service.admitKnown(context, principal, 0)
     const { orders } = await shopAccount(shop, subscription.subscriptionId)
+    const account = await service.account(caller)
+    const datasets = account.datasets.map((each) => {
+      return { ...each, name: titleOf(shop, language, each.name) }
+    })
     return {
-      account: await service.account(caller),
+      account: { ...account, datasets },
       orders: orders.map((order) => orderJson(shop, language, order)),
     }
   })

@@ -194,7 +194,7 @@ await t.test('a known page is 304, and HEAD has no body', async (t) => {
   for (const page of pages) {
     const first = await world.get(page, undefined, browser)
     const tag = header(first, 'etag')
-    t.equal(header(first, 'vary'), 'Accept-Language, Accept-Encoding')
+    t.equal(header(first, 'vary'), 'Accept-Language, Cookie, Accept-Encoding')
     t.equal(header(first, 'cache-control'), 'no-cache')
     const headers = { ...browser.headers, 'if-none-match': tag }
     const again = await world.get(page, undefined, { headers })

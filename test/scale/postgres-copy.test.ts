@@ -14,6 +14,8 @@ import { copiedTables } from '../../src/control/postgres/copy-store.js'
 import { requestReload } from '../../src/control/reload-requests.js'
 import { insertOrder } from '../../src/control/orders.js'
 import type { NewOrder } from '../../src/control/orders.js'
+import { makePageSecret } from '../../src/control/sessions/page-secrets.js'
+import { findSession, makeSession } from '../../src/control/sessions/sessions.js'
 import { insertPayment } from '../../src/control/payments.js'
 import { sql, sqlText } from '../../src/control/store/sql.js'
 import { SqliteStore } from '../../src/control/store/sqlite-store.js'
@@ -72,6 +74,10 @@ async function fill(store: ControlStore): Promise<{ token: string; subscriptionI
   const asked = { ...agent, codeChallenge: 'x', now: noon }
   await makeConnection(store, { ...asked, owner: { subscriptionId, tokenId } })
   await makeConnection(store, { ...asked, owner: { demoHash: bytes } })
+  const cookie = await makeSession(store, { email, now: noon })
+  const session = await findSession(store, hashToken(cookie), noon)
+  const ofPage = { sessionId: session?.sessionId ?? '', subscriptionId, now: noon }
+  await makePageSecret(store, ofPage)
   await requestReload(store, { force: true, dataset: null }, noon)
   const state: ReportedState = {
     ...{ dataset: 'financials', version: 'v1', status: 'serving' as const, reason: null, rows: 1 },

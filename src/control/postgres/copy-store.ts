@@ -20,6 +20,7 @@ export const copiedTables: readonly CopiedTable[] = [
   { name: 'tokens', key: ['id'] },
   { name: 'usage', key: ['subscription_id', 'period', 'dataset'] },
   { name: 'orders', key: ['id'] },
+  { name: 'receipt_numbers', key: ['year'] },
   { name: 'payments', key: ['id'] },
   { name: 'email_codes', key: ['id'] },
   { name: 'connections', key: ['id'] },

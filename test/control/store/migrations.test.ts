@@ -6,6 +6,7 @@ import type { Test } from 'tap'
 import { controlMigrations, migrate } from '../../../src/control/store/migrations.js'
 import { sql } from '../../../src/control/store/sql.js'
 import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
+import { findCode } from '../../../src/control/mailed-codes/email-codes.js'
 import { newestEntry, ordersOfSubscription } from '../../../src/control/orders.js'
 import { openStore, storePath, subscribe } from '../fixtures/store.js'
 import { oneLedgerOfFirst, twoLedgers } from '../fixtures/two-ledgers.js'
@@ -118,3 +119,22 @@ await t.test('orders and agreements become one ledger, and nothing sold is lost'
   t.equal((await store.all(sql`SELECT 1 FROM letters`)).length, 1)
   t.same(await store.all(sql`PRAGMA foreign_key_check`), [])
 })
+
+await t.test(
+  'codes that wait, and their letters, outlive the step that adds sessions',
+  async (t) => {
+    const path = storePath(t)
+    const db = openRaw(t, path)
+    db.pragma('foreign_keys = ON')
+    const before = controlMigrations.findIndex((step) => step.includes('CREATE TABLE sessions'))
+    migrate(db, controlMigrations.slice(0, before))
+    db.exec(`
+    INSERT INTO email_codes (id, purpose, email, language, network, hash, subject, created_at)
+    VALUES ('code', 'lost-token', 'a@example.org', 'ru', zeroblob(32), zeroblob(32), '{}', 7);
+    INSERT INTO letters (kind, code_id, state, created_at, next_attempt_at)
+    VALUES ('code', 'code', 'waiting', 7, 7)`)
+    const store = openStore(t, path)
+    t.match(await findCode(store, 'code'), { purpose: 'lost-token', createdAt: 7 })
+    t.match(await store.all(sql`SELECT code_id AS id FROM letters`), [{ id: 'code' }])
+  },
+)

@@ -57,7 +57,11 @@ Your token:
 
     ${token}
 
-Send it with every request, in the header Authorization. To try it, run:
+To look at the data in a browser, sign in with this e-mail address; no token is needed:
+
+    ${base}/sign-in?next=/
+
+Programs send it with every request, in the header Authorization. To try it, run:
 
     curl -H 'Authorization: Bearer ${token}' '${base}/v1/'
 

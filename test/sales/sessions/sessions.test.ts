@@ -329,6 +329,9 @@ await t.test('a session ends 30 days after its last use, and is removed', async 
   const [used, idle] = [await signIn(), await signIn()]
   world.clock.ms += 20 * dayMs
   t.ok(await isIn(used))
+  // The use is written beside the answer.
+  const isWritten = sql`SELECT 1 FROM sessions WHERE last_used_at >= ${world.clock.ms}`
+  while ((await store.all(isWritten)).length === 0) await isIn(used)
   world.clock.ms += 20 * dayMs
   t.same([await isIn(used), await isIn(idle)], [true, false])
   await tidyShop({ store, now: () => world.clock.ms })
@@ -351,4 +354,24 @@ await t.test('of several subscriptions the person chooses once which one pays', 
   t.match((await open('/', cookie)).text, `data-payer="${two.subscriptionId}"`)
   await post('/session/payer', cookie, { ...fields, subscription: one.subscriptionId })
   t.match((await open('/', cookie)).text, `data-payer="${one.subscriptionId}"`)
+})
+
+await t.test('the log names the session that read, and no token', async (t) => {
+  const { world, signIn, askAccess } = await startSessions(t)
+  const { subscriptionId } = await world.subscribe(['things:pro'])
+  const access = String((await askAccess(await signIn(), subscriptionId)).body['access'])
+  await world.get('/v1/things?id=eq.1', access)
+  const line = world.log.findLast((each) => each.includes('/v1/things')) ?? '{}'
+  t.match(JSON.parse(line), { subscription: subscriptionId, sessionId: /^ses_/, rows: 1 })
+  t.notMatch(line, 'tokenId')
+})
+
+await t.test('letters and the page after an order lead to the data in a browser', async (t) => {
+  const { world, send, code, letters } = await startSessions(t)
+  const order = { plan: 'things:free', months: '1', email }
+  const asked = await send('/order?lang=en', order)
+  const placed = await send('/order/code?lang=en', { id: codeIdIn(asked), code: await code() })
+  t.match(placed.text, 'href="/sign-in?lang=en&amp;next=%2F"')
+  t.match((await letters('new-token'))[0]?.text, 'https://data.example.org/sign-in?next=/')
+  t.equal((await world.get('/sign-in?next=/')).status, 200)
 })

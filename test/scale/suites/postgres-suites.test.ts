@@ -44,6 +44,7 @@ const files = [
   'sales/orders/limits',
   'sales/orders/routes/lost-token',
   'sales/orders/routes/order',
+  'sales/sessions/sessions',
   'service',
   'service/empty-answer',
   'service/summary-access',
