@@ -152,10 +152,11 @@ const subscriberTopics: Readonly<Partial<Record<Letter['kind'], SubscriberTopic>
   'new-token': tokenTopic,
   'reissued-token': tokenTopic,
   'connection-made': connectionTopic,
-  reminder: async ({ letter, now }, subscription) => {
+  reminder: async ({ letter, now, source }, subscription) => {
     const { expiresAt } = subscription
     if (letter.expiresAt !== expiresAt) return { dropped: 'the subscription was extended' }
-    return { kind: 'reminder', subscription, daysLeft: Math.ceil((expiresAt - now) / dayMs) }
+    const daysLeft = Math.ceil((expiresAt - now) / dayMs)
+    return { kind: 'reminder', subscription, daysLeft, base: source.base }
   },
   'order-confirmed': async ({ store, letter, source }, subscription) => {
     const receipt = await receiptOf(store, letter.orderId)

@@ -76,7 +76,7 @@ export interface LetterFacts {
   'new-token': WithToken & { readonly receipt: Receipt | null }
   /** `previousValidUntil`: when the last of the earlier tokens ends; null = none works. */
   'reissued-token': WithToken & { readonly previousValidUntil: number | null }
-  reminder: ToSubscriber & { readonly daysLeft: number }
+  reminder: ToSubscriber & { readonly daysLeft: number; readonly base: string }
   'order-confirmed': ToSubscriber & Pick<WithToken, 'base'> & { readonly receipt: Receipt }
   'connection-made': ToSubscriber &
     AgentFacts & {

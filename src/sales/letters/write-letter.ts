@@ -52,12 +52,13 @@ const letters: {
       ),
     }
   },
-  reminder: (say, { subscription, daysLeft }) => {
+  reminder: (say, { subscription, daysLeft, base }) => {
     const { subject, opening, advice } = say.reminder
     return {
       subject: subject(nameOf(say, subscription), daysLeft),
       blocks: subscriberBlocks(say, subscription, opening(subscription.expiresAt, daysLeft), [
         text(advice),
+        ...portalBlocks(say, base),
       ]),
     }
   },

@@ -99,7 +99,7 @@ await t.test('the letter of a new token says when the earlier ones end', (t) => 
 await t.test(
   'a reminder says when the subscription ends, what is lost, and how to extend it',
   (t) => {
-    const week: Topic = { kind: 'reminder', daysLeft: 7 }
+    const week: Topic = { kind: 'reminder', daysLeft: 7, base }
     const english = textOf(week, 'en')
     t.match(
       english,
@@ -108,6 +108,7 @@ await t.test(
     t.match(english, 'reply to this e-mail. After that date the tokens')
     t.match(english, 'an extension makes them work again')
     t.match(textOf(week, 'ru'), 'закончится 15 декабря 2026 г., 12:00 UTC, через 7 дней.')
+    t.match(english, `${base}/sign-in`, 'the way to the data')
     t.notMatch(english, /das_live/)
     t.end()
   },
@@ -191,8 +192,8 @@ await t.test('numbers and words agree in both languages', (t) => {
     [3, 'in 3 days.', 'через 3 дня.'],
     [7, 'in 7 days.', 'через 7 дней.'],
   ] as const) {
-    t.match(textOf({ kind: 'reminder', daysLeft }, 'en'), english)
-    t.match(textOf({ kind: 'reminder', daysLeft }, 'ru'), russian)
+    t.match(textOf({ kind: 'reminder', daysLeft, base }, 'en'), english)
+    t.match(textOf({ kind: 'reminder', daysLeft, base }, 'ru'), russian)
   }
   t.end()
 })
@@ -200,7 +201,7 @@ await t.test('numbers and words agree in both languages', (t) => {
 await t.test('a subject is one short line, and never holds the token', (t) => {
   const subjectOf = (topic: Topic, language: Language, grants: readonly LetterGrant[]) =>
     writeLetter(language, { ...topic, subscription: { ...subscription, grants } }).subject
-  const reminder: Topic = { kind: 'reminder', daysLeft: 2 }
+  const reminder: Topic = { kind: 'reminder', daysLeft: 2, base }
   t.equal(subjectOf(bought, 'en', [pro]), 'Your access to Statements')
   t.equal(subjectOf(bought, 'ru', [pro]), 'Ваш доступ: Statements')
   t.equal(subjectOf(reissued, 'en', [pro, pro]), 'A new token for 2 datasets')
