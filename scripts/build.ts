@@ -21,7 +21,7 @@ const workers = [
   'app/import-worker',
   'app/hash-worker',
   'app/name-worker',
-  'http/sheet/sheet-worker',
+  'sheet/sheet-worker',
 ].map((name) => `src/${name}.ts`)
 
 const common = { platform: 'node', target: 'node22', logLevel: 'warning' } as const

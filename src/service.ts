@@ -40,6 +40,7 @@ import type {
   Page,
   PageAnswer,
   PageRequest,
+  Payment,
   SummaryAnswer,
   SummaryRequest,
   TopRequest,
@@ -49,7 +50,7 @@ import { payGroups, requireGroupsQuota } from './service/paid/paid-groups.js'
 import { pageOf, readPaidRows } from './service/paid/paid-rows.js'
 import type { WantedRows } from './service/paid/paid-rows.js'
 import { openPayment } from './service/paid/payment.js'
-import type { Payment, Ready, Resolved } from './service/paid/payment.js'
+import type { Ready, Resolved } from './service/paid/payment.js'
 import { referenceFor } from './service/reference.js'
 import type { Reference } from './service/reference.js'
 import { showcaseOf } from './service/showcase.js'
@@ -197,7 +198,8 @@ async function answerData<Question extends ResolvedRequest, Answer>(
   const tag = entityTag(cursorKey, access, key, caller.principal)
   const head = answerHead(resolved, tag)
   if (matchesTag(request.knownTags, tag)) return { kind: 'unchanged', ...head }
-  const payment = openPayment(reader, charges, clock.now)
+  const open = () => openPayment(reader, charges, clock.now)
+  const payment = request.paidAnswers?.payment(reader, tag, open) ?? open()
   if (request.checkOnly) return { kind: 'checked', ...head }
   return send({ reader, resolved, head, payment })
 }

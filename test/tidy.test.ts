@@ -30,7 +30,7 @@ const layers = [
   ['access'],
   ['query'],
   ['engine'],
-  ['service'],
+  ['service', 'sheet'],
   ['http', 'mcp', 'portal'],
   ['sales'],
   ['cli'],
@@ -262,7 +262,7 @@ const ofMachine = [
 ]
 
 /** Where a process or a thread begins, and so which clock it has. */
-const roots = /^(main|app\/(hash|pack)-worker|http\/sheet\/sheet-worker)\.ts$/
+const roots = /^(main|app\/(hash|pack)-worker|sheet\/sheet-worker)\.ts$/
 
 /** What waits for native code, which works in the machine's time: disks and DuckDB. */
 const natives = /^(versions\/hash-file\.ts|engine\/duckdb\/)/

@@ -32,6 +32,8 @@ import { addShop } from '../sales/orders/routes/shop-routes.js'
 import { addPaymentHook } from '../sales/orders/routes/payment-route.js'
 import { addSessions } from '../sales/sessions/routes/session-routes.js'
 import type { Service } from '../service.js'
+import { PaidAnswers } from '../service/paid/paid-answers.js'
+import { SheetWriter } from '../sheet/sheet-writer.js'
 import { examplePath } from '../service/first-questions.js'
 import { DescriptorWatch } from './descriptors.js'
 import type { Sales } from './open-sales.js'
@@ -78,7 +80,7 @@ export function openServer(base: ServerBase, parts: DoorParts): FastifyInstance 
       admit: (request, reply, payer) => service.admitKnown(contextOf(request, reply), payer, 1),
     },
   }
-  const portal = portalParts(site, parts)
+  const portal = portalParts(base, site, parts)
   const server = buildServer({
     service,
     logger,
@@ -114,7 +116,12 @@ export function openServer(base: ServerBase, parts: DoorParts): FastifyInstance 
   return server
 }
 
-function portalParts(site: Site, { service, live, sales }: DoorParts): PortalParts {
+function portalParts(
+  { cleanup, clock }: ServerBase,
+  site: Site,
+  { service, live, sales }: DoorParts,
+): PortalParts {
+  const sheets = cleanup.use(new SheetWriter())
   return {
     site,
     showcase: service.showcase,
@@ -122,6 +129,13 @@ function portalParts(site: Site, { service, live, sales }: DoorParts): PortalPar
     entities: {
       find: service.find,
       readPage: service.readPage,
+      top: service.top,
+      summarize: service.summarize,
+      paidAnswers: new PaidAnswers(clock),
+      writeSheet: (sheet) => {
+        sheets.requirePlace()
+        return sheets.write(sheet)
+      },
       asVisitor: (request, reply) => {
         const token = live.serving.catalog.demo?.token ?? ''
         const context = { ...contextOf(request, reply), authorization: `Bearer ${token}` }

@@ -16,8 +16,9 @@ import { acceptedFormat, attachment, bodyOf, nextLink } from './page-formats.js'
 import { refuseRanges } from './ranges.js'
 import { queryOf, reading } from './request-context.js'
 import type { DatasetRoute } from './request-context.js'
-import { rowsThatFit } from './sheet/sheet.js'
-import { SheetWriter } from './sheet/sheet-writer.js'
+import { aboutAnswer } from './sheet-about.js'
+import { rowsThatFit } from '../sheet/sheet.js'
+import { SheetWriter } from '../sheet/sheet-writer.js'
 import { versionHeaders } from './version-headers.js'
 
 /** Admits the caller of a request, for the price of one request. */
@@ -73,7 +74,7 @@ function fromUrl<Raw extends Formatted>(
       knownTags: request.headers['if-none-match'],
       checkOnly: request.method === 'HEAD',
     })
-    return sendData(request, reply, answer, parts)
+    return sendData(request, reply, answer, caller, parts)
   }
 }
 
@@ -92,7 +93,8 @@ function fromBody<Raw extends Formatted>(
       }
       return parse(decodeBody(body))
     }
-    return sendData(request, reply, await ask(caller, asked(request, parts, parsed)), parts)
+    const answer = await ask(caller, asked(request, parts, parsed))
+    return sendData(request, reply, answer, caller, parts)
   }
 }
 
@@ -130,6 +132,7 @@ async function sendData(
   request: FastifyRequest<DatasetRoute>,
   reply: FastifyReply,
   answer: DataAnswer,
+  { catalog }: Caller,
   { sheets }: AnswerParts,
 ): Promise<FastifyReply> {
   const { tag, format } = answer
@@ -148,7 +151,9 @@ async function sendData(
   if (answer.quota) void reply.header('X-Rows-Charged', String(answer.charged))
   if (answer.kind === 'page') addPageHeaders(request, reply, answer)
   else addGroupHeaders(reply, answer)
-  return reply.send(await bodyOf(answer, dataset, sheets))
+  const found = format === 'xlsx' ? catalog.datasets.get(dataset) : undefined
+  const about = found ? aboutAnswer(request, found, answer) : []
+  return reply.send(await bodyOf(answer, { dataset, about }, sheets))
 }
 
 function addPageHeaders(

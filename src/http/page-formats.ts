@@ -5,8 +5,9 @@ import type { AnswerHead, GroupsAnswer, Page } from '../service/page.js'
 import { csvCell } from '../text.js'
 import { readPreferences } from './accept.js'
 import type { Preference } from './accept.js'
-import { sheetColumn } from './sheet/sheet.js'
-import type { SheetWriter } from './sheet/sheet-writer.js'
+import { sheetColumn } from '../sheet/sheet.js'
+import type { Sheet } from '../sheet/sheet.js'
+import type { SheetWriter } from '../sheet/sheet-writer.js'
 
 /**
  * Returns the caller's preferred format, by RFC 9110; the first one breaks ties.
@@ -45,13 +46,17 @@ export function attachment(
   return `attachment; filename="${dataset}-${version.id}.${format.split('-', 1)[0]}"`
 }
 
-/**
- * The rows or groups in their format; only JSON includes facts about them. `dataset` names the
- * sheet of a workbook.
- */
+/** What a file of a spreadsheet says about its rows. */
+export interface SheetTexts {
+  /** The name of the sheet with the rows. */
+  readonly dataset: string
+  readonly about: Sheet['about']
+}
+
+/** The rows or groups in their format; only JSON and workbooks include facts about them. */
 export async function bodyOf(
   answer: Page | GroupsAnswer,
-  dataset: string,
+  { dataset, about }: SheetTexts,
   sheets: SheetWriter,
 ): Promise<Buffer> {
   const { format, rows, columns } = answer
@@ -60,7 +65,7 @@ export async function bodyOf(
     const named = columns.map((column, at) => sheetColumn(column, headings[at]))
     // A copy of its own: the lines move to the thread that writes the file.
     const lines = new Uint8Array(linesOf(rows, '\n'))
-    return sheets.write({ format, name: dataset, columns: named, lines })
+    return sheets.write({ format, tables: [{ name: dataset, columns: named, lines }], about })
   }
   switch (format) {
     case 'json':

@@ -1,5 +1,6 @@
 import type { ShownDataset, ShownEntry } from '../service/showcase.js'
 import { encodeForUrl } from '../query/write-url.js'
+import { entityWords } from './entity-words.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import type { PageContext } from './page-context.js'
@@ -7,54 +8,90 @@ import { titledPage } from './titled-page.js'
 
 /**
  * The search for entities by name, which works without a script; null for a dataset that visitors
- * can't search.
+ * can't search. `chosen` are the keys of those that are to be compared.
  */
 export function searchForm(
-  { words, root, language }: PageContext,
+  { words, root, language, person }: PageContext,
   dataset: ShownDataset,
   q = '',
+  chosen: readonly string[] = [],
 ): Html | null {
   const { name, entity, columns, hasDemo } = dataset
-  if (!entity || !hasDemo) return null
+  if (!entity || !(hasDemo || person?.payer?.grants.has(name))) return null
+  const say = entityWords(language)
   const id = `find-${name}`
   const called = (column: string | null) =>
     columns.find((each) => each.name === column)?.label ?? column ?? words.name
   return html`<form class="find" action="${root}/datasets/${name}/find" role="search">
-    <label for="${id}">${words.findLabel(called(entity.name), called(entity.key))}</label>
+    <label for="${id}">${say.findLabel(called(entity.name), called(entity.key))}</label>
     <input id="${id}" name="q" type="search" value="${q}" maxlength="200" required />
+    ${chosen.map((key) => html`<input name="with" type="hidden" value="${key}" />`)}
     <input name="lang" type="hidden" value="${language}" />
-    <button>${words.find}</button>
+    <button>${say.find}</button>
   </form>`
 }
 
-/** Renders what a search has found for visitors. */
+interface Found {
+  readonly q: string
+  /** The keys of those that are to be compared with what was found. */
+  readonly chosen: readonly string[]
+  readonly entries: readonly ShownEntry[]
+  /** What the page cost, for people who pay; null for visitors. */
+  readonly paid: Html | null
+}
+
+/** Renders what a search has found. Ticked entities are compared. */
 export function foundPage(
   context: PageContext,
   dataset: ShownDataset,
-  q: string,
-  entries: readonly ShownEntry[],
+  { q, chosen, entries, paid }: Found,
 ): string {
-  const { words, link } = context
+  const { link, root, language } = context
+  const say = entityWords(language)
   const item = ({ key, name, period, matched }: ShownEntry) => {
     const to = link(`/datasets/${dataset.name}/${encodeForUrl(key)}`)
     const also = matched === name || matched === key ? null : html` · ${matched}`
     return html`<li>
-      <a href="${to}">${name ?? key}</a>
-      <span class="muted">${[key, period].filter((each) => each !== null).join(' · ')}${also}</span>
+      <input
+        type="checkbox"
+        name="keys"
+        value="${key}"
+        aria-label="${say.compare}: ${name ?? key}"
+      />
+      <span>
+        <a href="${to}">${name ?? key}</a>
+        <span class="muted"
+          >${[key, period].filter((each) => each !== null).join(' · ')}${also}</span
+        >
+      </span>
     </li>`
   }
+  const list = html`<form action="${root}/datasets/${dataset.name}/compare">
+    ${
+      chosen.length === 0
+        ? null
+        : html`<p>
+            ${say.compareWith}
+            ${chosen.map(
+              (key) =>
+                html`<label
+                  ><input type="checkbox" name="keys" value="${key}" checked /> ${key}</label
+                > `,
+            )}
+          </p>`
+    }
+    <ul class="found">
+      ${entries.filter(({ key }) => !chosen.includes(key)).map(item)}
+    </ul>
+    <input name="lang" type="hidden" value="${language}" />
+    <p><button>${say.compare}</button></p>
+  </form>`
   return titledPage(
     context,
-    words.foundTitle(q),
+    say.foundTitle(q),
     html`<p><a href="${link(`/datasets/${dataset.name}`)}">${dataset.title}</a></p>
-      ${searchForm(context, dataset, q)}
-      ${
-        entries.length === 0
-          ? html`<p>${words.foundNothing}</p>`
-          : html`<ul class="found">
-              ${entries.map(item)}
-            </ul>`
-      }
-      <p class="muted">${words.foundScope}</p>`,
+      ${searchForm(context, dataset, q, chosen)}
+      ${entries.length === 0 ? html`<p>${say.foundNothing}</p>` : list}
+      ${paid ?? html`<p class="muted">${say.foundScope}</p>`}`,
   )
 }

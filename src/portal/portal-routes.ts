@@ -5,12 +5,9 @@ import { errorStatus } from '../errors.js'
 import type { ServiceError } from '../errors.js'
 import { curlCommand } from '../service/client-texts.js'
 import type { ShownDataset, Showcase } from '../service/showcase.js'
-import type { Caller, Service } from '../service.js'
-import { encodeForUrl } from '../query/write-url.js'
-import { findEntries, readEntity } from '../service/entity-rows.js'
-import { entityPage } from './entity-page.js'
-import { foundPage } from './found-page.js'
 import { addBrand } from './brand.js'
+import { addEntityPages } from './entity-routes.js'
+import type { EntityParts } from './entity-routes.js'
 import { llmsText, robotsText, sitemapText } from './crawler-files.js'
 import { datasetPage } from './dataset-page.js'
 import type { Trial } from './dataset-page.js'
@@ -38,15 +35,6 @@ type MakePage = (
   request: FastifyRequest,
   reply: FastifyReply,
 ) => string | null | Promise<string | null>
-
-/** The questions of the pages of entities, which visitors ask with the demo token. */
-interface EntityParts extends Pick<Service, 'find' | 'readPage'> {
-  readonly asVisitor: (request: FastifyRequest, reply: FastifyReply) => Promise<Caller>
-}
-
-interface EntityParams extends DatasetParams {
-  readonly key: string
-}
 
 interface DatasetParams {
   readonly dataset: string
@@ -79,7 +67,7 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
       ? datasetPage(context, dataset, trialOf(context, dataset, showcase, parts), parts.planWay)
       : null
   })
-  addEntityPages(addPage, parts)
+  addEntityPages(app, parts)
   addPage('/guide', (context) => {
     const showcase = parts.showcase(context.language)
     const dataset = showcase.datasets.find(({ hasDemo }) => hasDemo) ?? showcase.datasets[0]
@@ -95,39 +83,6 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
   addCrawlerFiles(app, parts)
   addBrand(app, parts.site)
   addAssets(app, parts.site)
-}
-
-/** The search for entities, and the page of each: of the demo rows, which cost nothing. */
-function addEntityPages(
-  addPage: (url: string, make: MakePage) => void,
-  { showcase, entities }: PortalParts,
-): void {
-  const find = ({ language }: PageContext, { params }: FastifyRequest) => {
-    const { dataset } = params as DatasetParams
-    return showcase(language).datasets.find(
-      ({ name, entity, hasDemo }) => name === dataset && entity !== null && hasDemo,
-    )
-  }
-  addPage('/datasets/:dataset/find', async (context, request, reply) => {
-    const dataset = find(context, request)
-    if (!dataset) return null
-    const [, query] = request.url.split('?', 2)
-    const q = new URLSearchParams(query).get('q')?.trim() ?? ''
-    const caller = await entities.asVisitor(request, reply)
-    const entries = q === '' ? [] : await findEntries(entities, caller, dataset.name, q)
-    return foundPage(context, dataset, q, entries)
-  })
-  addPage('/datasets/:dataset/:key', async (context, request, reply) => {
-    const dataset = find(context, request)
-    if (!dataset) return null
-    const { key } = request.params as EntityParams
-    const caller = await entities.asVisitor(request, reply)
-    const shown = await readEntity(entities, caller, dataset, key, context.language)
-    if (!shown) return null
-    const filter = `${encodeForUrl(dataset.entity?.key ?? '')}=eq.${encodeForUrl(key)}`
-    const url = `${context.base}/v1/${dataset.name}?${filter}`
-    return entityPage(context, dataset, shown, curlCommand(url, showcase('en').demoToken ?? ''))
-  })
 }
 
 /** Adds what search engines and language models look for at an address. */

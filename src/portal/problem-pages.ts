@@ -21,7 +21,7 @@ export function problemPage(context: PageContext, { code, detail }: ServiceError
   return titledPage(
     context,
     title,
-    html`<p class="lead">${text}</p>
+    html`<p class="lead">${code === 'row_quota_exceeded' ? context.words.refusals[code] : text}</p>
       <p lang="en">${detail}</p>`,
   )
 }

@@ -1,50 +1,171 @@
+import type { Column } from '../columns/column.js'
 import type { Language } from '../config.js'
 import { ServiceError } from '../errors.js'
+import type { ErrorCode } from '../errors.js'
 import { plainText } from '../plain-text.js'
-import { parseUrl } from '../query/parse-url.js'
-import { encodeForUrl } from '../query/write-url.js'
+import type { RawQuestion } from '../query/raw-question.js'
 import { textsOf } from '../row-texts.js'
 import type { Service } from '../service.js'
 import type { Caller } from './caller.js'
-import type { ShownDataset, ShownEntity, ShownEntry } from './showcase.js'
+import type { GroupsAnswer, Page } from './page.js'
+import type { PaidAnswers } from './paid/paid-answers.js'
+import type { ShownColumn, ShownDataset, ShownEntry } from './showcase.js'
+
+/** What reads rows for a page: as the caller, who pays once a day for the same ones. */
+export interface PageReader {
+  readonly service: Pick<Service, 'readPage' | 'top' | 'summarize'>
+  readonly caller: Caller
+  readonly paidAnswers: PaidAnswers
+  readonly language: Language
+}
+
+/** A row as people read it: the JSON text of each column by its name. */
+export type ShownRow = ReadonlyMap<string, string>
+
+export interface ShownRows {
+  readonly rows: readonly ShownRow[]
+  /** What a value means in a column of codes, from its JSON text; null if it is none. */
+  readonly meaning: (column: string, json: string) => string | null
+  /** There are more rows. */
+  readonly isCut: boolean
+  /** What they cost now. */
+  readonly charged: number
+}
+
+/** The rows of another dataset that have the key of an entity, newest first. */
+export interface ShownLink extends ShownRows {
+  readonly dataset: ShownDataset
+  /** The column that has the key. */
+  readonly column: ShownColumn
+  readonly shown: readonly ShownColumn[]
+  /** Why there are none to show; null if they could be read. */
+  readonly refusal: ErrorCode | null
+}
+
+/** The rows of one entity, newest period first, and those that are linked to it. */
+export interface ShownEntity extends ShownRows {
+  readonly key: string
+  readonly links: readonly ShownLink[]
+}
+
+/** How many linked rows a page shows of each column. */
+export const linkedRowsMax = 20
 
 /**
- * The rows of one entity, newest period first; null if the caller sees none, or the dataset has no
- * entity. They are charged as a page.
+ * The rows of one entity; null if the caller sees none, or the dataset has no entity. Each dataset
+ * is charged for its own rows. `shown` are the datasets that pages may show.
  */
 export async function readEntity(
-  service: Pick<Service, 'readPage'>,
-  caller: Caller,
-  { name, entity, limit }: ShownDataset,
+  reader: PageReader,
+  dataset: ShownDataset,
   key: string,
-  language: Language,
+  shown: readonly ShownDataset[],
 ): Promise<ShownEntity | null> {
+  const { entity, name, limit } = dataset
   if (!entity) return null
-  const query = `${encodeForUrl(entity.key)}=eq.${encodeForUrl(key)}&limit=${limit.max}&format=json`
-  const page = await service
-    .readPage(caller, { dataset: name, question: () => parseUrl(query) })
-    .catch((cause: unknown) => {
-      // A key that the column can't hold is unknown.
-      if (cause instanceof ServiceError && cause.code === 'bad_request') return null
-      throw cause
-    })
-  if (page?.kind !== 'page' || page.rows.length === 0) return null
-  const rows = page.rows.map((row) => {
-    const { names, cells } = textsOf(String(row))
-    return new Map(names.map((each, index) => [String(JSON.parse(each)), cells[index] ?? 'null']))
-  })
-  const place = (row: ReadonlyMap<string, string>) => row.get(entity.period ?? '') ?? ''
-  rows.sort((a, b) => place(b).localeCompare(place(a), 'en', { numeric: true }))
-  const [newest] = rows
-  const codes = new Map<string, string>()
-  for (const { name: column, labels } of page.columns) {
-    const text = newest?.get(column) ?? 'null'
-    const code = text.startsWith('"') ? String(JSON.parse(text)) : text
-    const { names } = labels?.[language === 'ru' ? 'russian' : 'plain'] ?? {}
-    const meaning = names?.get(code)
-    if (meaning !== undefined) codes.set(column, meaning)
+  const found = await readRows(reader, name, entity.key, key, limit.max)
+  if (!found || found.rows.length === 0) return null
+  const place = (row: ShownRow) => row.get(entity.period ?? '') ?? ''
+  const rows = found.rows.toSorted((a, b) =>
+    place(b).localeCompare(place(a), 'en', { numeric: true }),
+  )
+  const links: ShownLink[] = []
+  for (const { dataset: linked, column } of entity.links) {
+    const other = shown.find((each) => each.name === linked)
+    const link = other && (await readLink(reader, other, column, key))
+    if (link) links.push(link)
   }
-  return { key, rows, codes, isCut: page.hasMore }
+  return { ...found, key, rows, links }
+}
+
+/** Null where the caller has no grant for the dataset. */
+async function readLink(
+  reader: PageReader,
+  dataset: ShownDataset,
+  name: string,
+  key: string,
+): Promise<ShownLink | null> {
+  const column = dataset.columns.find((each) => each.name === name)
+  if (!column) return null
+  const shown = dataset.firstColumns.flatMap((first) =>
+    first === name ? [] : (dataset.columns.find((each) => each.name === first) ?? []),
+  )
+  const about = { dataset, column, shown }
+  try {
+    const { history } = dataset
+    const max = Math.min(linkedRowsMax, dataset.limit.max)
+    const found = await readRows(reader, dataset.name, name, key, max, history)
+    return found && { ...about, ...found, refusal: null }
+  } catch (cause) {
+    if (!(cause instanceof ServiceError) || cause.code === 'internal_error') throw cause
+    if (cause.code === 'not_found') return null
+    const none = { rows: [], meaning: () => null, isCut: false, charged: 0 }
+    return { ...about, ...none, refusal: cause.code }
+  }
+}
+
+/**
+ * Rows whose column has this value, the largest in `by` first. Null for a value that the column
+ * can't hold: no row has it.
+ */
+async function readRows(
+  { service, caller, paidAnswers, language }: PageReader,
+  dataset: string,
+  column: string,
+  value: string,
+  limit: number,
+  by: string | null = null,
+): Promise<ShownRows | null> {
+  const filters = [{ column, operator: 'eq', values: [value], isList: false }]
+  const question: RawQuestion = { filters, select: null, limit, cursor: null, format: 'json' }
+  const request = { dataset, paidAnswers }
+  const newest = { call: { text: '', alias: null, name: by ?? '', operands: null } }
+  const page = await (
+    by === null
+      ? service.readPage(caller, { ...request, question: () => question })
+      : service.top(caller, {
+          ...request,
+          question: () => ({ ...question, by: { ...newest, isDescending: true } }),
+        })
+  ).catch((cause: unknown) => {
+    if (cause instanceof ServiceError && cause.code === 'bad_request') return null
+    throw cause
+  })
+  return page?.kind === 'page' ? shownRows(page, page.hasMore, language) : null
+}
+
+/** The rows of an answer in JSON. */
+export function shownRows(
+  { rows, columns, charged }: Pick<Page | GroupsAnswer, 'rows' | 'columns' | 'charged'>,
+  isCut: boolean,
+  language: Language,
+): ShownRows {
+  return {
+    rows: rows.map((row) => {
+      const { names, cells } = textsOf(String(row))
+      return new Map(names.map((each, index) => [String(JSON.parse(each)), cells[index] ?? 'null']))
+    }),
+    meaning: (column, json) => meaningOf(columns, column, json, language),
+    isCut,
+    charged,
+  }
+}
+
+function meaningOf(
+  columns: readonly Column[],
+  name: string,
+  json: string,
+  language: Language,
+): string | null {
+  const { labels } = columns.find((column) => column.name === name) ?? {}
+  const { names } = labels?.[language === 'ru' ? 'russian' : 'plain'] ?? {}
+  return names?.get(textOf(json)) ?? null
+}
+
+/** The text of a JSON value; empty for null. */
+export function textOf(json: string): string {
+  if (json === 'null') return ''
+  return json.startsWith('"') ? plainText(String(JSON.parse(json))) : json
 }
 
 /** Entities by key or name, for people. */
@@ -53,19 +174,23 @@ export async function findEntries(
   caller: Caller,
   dataset: string,
   q: string,
-): Promise<readonly ShownEntry[]> {
-  const { entries } = await service.find(caller, dataset, { q, limit: shownMax, explain: false })
-  return entries.map((entry) => {
-    const { names, cells } = textsOf(entry)
-    const text = (name: string) => {
-      const cell = cells[names.indexOf(JSON.stringify(name))] ?? 'null'
-      if (cell === 'null') return null
-      return cell.startsWith('"') ? String(JSON.parse(cell)) : cell
-    }
-    const [key, matched] = [text('key') ?? '', text('matched') ?? '']
-    const name = text('name')
-    return { key, name: name && plainText(name), period: text('period'), matched }
-  })
+): Promise<{ readonly entries: readonly ShownEntry[]; readonly charged: number }> {
+  const request = { q, limit: shownMax, explain: false }
+  const { entries, charged } = await service.find(caller, dataset, request)
+  return {
+    charged,
+    entries: entries.map((entry) => {
+      const { names, cells } = textsOf(entry)
+      const text = (name: string) => {
+        const cell = cells[names.indexOf(JSON.stringify(name))] ?? 'null'
+        if (cell === 'null') return null
+        return cell.startsWith('"') ? String(JSON.parse(cell)) : cell
+      }
+      const [key, matched] = [text('key') ?? '', text('matched') ?? '']
+      const name = text('name')
+      return { key, name: name && plainText(name), period: text('period'), matched }
+    }),
+  }
 }
 
 const shownMax = 20

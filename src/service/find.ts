@@ -12,9 +12,8 @@ import { windowBits } from '../versions/forms/name-periods.js'
 import type { Entity, StoredFile } from '../versions/version.js'
 import { enterDataset } from './caller.js'
 import type { Caller, DatasetCaller } from './caller.js'
-import type { Cost } from './page.js'
+import type { Cost, Payment } from './page.js'
 import { openPayment, tooDear } from './paid/payment.js'
-import type { Payment } from './paid/payment.js'
 
 /** Refusals of one dataset that leave the others to answer. */
 const passing: readonly string[] = ['row_quota_exceeded', 'service_unavailable']

@@ -8,6 +8,7 @@ import type { ResolvedQuestion } from '../query/resolve-question.js'
 import type { RawSummary } from '../query/summary/raw-summary.js'
 import type { RawTop } from '../query/parse-top.js'
 import type { Version } from '../versions/version.js'
+import type { DatasetCaller } from './caller.js'
 import type { EmptyReason } from './empty-answer.js'
 
 /** A door's request for data of one dataset. */
@@ -19,6 +20,8 @@ export interface DataRequest<Raw> {
   readonly knownTags?: string | undefined
   /** Runs every check, but neither query nor charge (HEAD). */
   readonly checkOnly?: boolean
+  /** Where pages of the portal remember what was paid: the same answer is free for a day. */
+  readonly paidAnswers?: PaidMemory
   /** How much the door can send; any answer if omitted. */
   readonly room?: Room
 }
@@ -90,6 +93,27 @@ export interface Cost {
   readonly charged: number
   /** After every charge for the answer; undefined if no rows are counted. */
   readonly quota: QuotaStatus | undefined
+}
+
+/** Pays for the rows of one request. */
+export interface Payment {
+  /**
+   * Charges rows durably and returns how many may be sent: fewer if the quota ends, or none with
+   * `allOrNone`.
+   */
+  readonly pay: (rows: number, allOrNone: boolean, signal: AbortSignal) => Promise<number>
+  /** All charges so far, and the quota after them. */
+  readonly cost: () => Cost
+}
+
+/** Remembers which answers were paid, by entity tag. */
+export interface PaidMemory {
+  /** Pays, with what `open` opens, only for rows beyond those that were paid. */
+  readonly payment: (
+    reader: Pick<DatasetCaller, 'limits'>,
+    tag: string,
+    open: () => Payment,
+  ) => Payment
 }
 
 /** A page of paid rows. */

@@ -1,5 +1,8 @@
 import type { Catalog } from '../catalog.js'
 import type { Dataset } from '../catalog/dataset.js'
+import { firstColumns } from '../catalog/first-columns.js'
+import { joiningLinks } from '../catalog/links.js'
+import type { Link } from '../catalog/links.js'
 import type { Language } from '../config.js'
 import { priceRub } from '../registry/price.js'
 import { isoTime } from '../text.js'
@@ -41,6 +44,8 @@ export interface ShownDataset {
   readonly requireFilter: boolean
   readonly limit: { readonly default: number; readonly max: number }
   readonly columns: readonly ShownColumn[]
+  /** Which columns a first question shows. */
+  readonly firstColumns: readonly string[]
   /** Null if aggregates are switched off for the dataset. */
   readonly aggregates: AggregateFacts | null
   /** What a row is about, by the names of the columns; null = rows are not found by name. */
@@ -54,6 +59,9 @@ interface ShownEntityColumns {
   readonly key: string
   readonly name: string | null
   readonly period: string | null
+  readonly rank: string | null
+  /** Columns of datasets that hold the key. */
+  readonly links: readonly Link[]
   /** The keys of the demo subset, where it is a list of them. */
   readonly demoKeys: readonly string[]
 }
@@ -64,17 +72,6 @@ export interface ShownEntry {
   readonly name: string | null
   readonly period: string | null
   readonly matched: string
-}
-
-/** The rows of one entity, as a visitor may see them. */
-export interface ShownEntity {
-  readonly key: string
-  /** Newest period first: the JSON text of each column by its name. */
-  readonly rows: readonly ReadonlyMap<string, string>[]
-  /** There are more rows. */
-  readonly isCut: boolean
-  /** What the codes of the newest row mean, by column. */
-  readonly codes: ReadonlyMap<string, string>
 }
 
 export interface ShownColumn extends ColumnDescription {
@@ -102,12 +99,19 @@ export function showcaseOf({ datasets, demo }: Catalog, language: Language): Sho
   return {
     demoToken: demo?.token ?? null,
     datasets: [...datasets.values()].flatMap((dataset) =>
-      dataset.listed && dataset.version ? [shown(dataset, dataset.version, language)] : [],
+      dataset.listed && dataset.version
+        ? [shown(dataset, dataset.version, language, joiningLinks(dataset, datasets))]
+        : [],
     ),
   }
 }
 
-function shown(dataset: Dataset, version: Version, language: Language): ShownDataset {
+function shown(
+  dataset: Dataset,
+  version: Version,
+  language: Language,
+  links: readonly Link[],
+): ShownDataset {
   const { name, requireFilter, limit, demo, plans } = dataset
   const { title, description, source } = inLanguage(language, dataset)
   const columns = version.columns.filter((column) => !column.hidden)
@@ -139,11 +143,16 @@ function shown(dataset: Dataset, version: Version, language: Language): ShownDat
       isKey: version.key.includes(column),
       isQuantity: isQuantity(column, version, hasUnits),
     })),
+    firstColumns: firstColumns(dataset.firstNames, columns, (each) =>
+      columns.some((column) => column.name === each),
+    ),
     aggregates,
     entity: version.entity && {
       key: version.entity.key.name,
       name: version.entity.name?.name ?? null,
       period: version.entity.period?.name ?? null,
+      rank: version.entity.rank?.name ?? null,
+      links,
       demoKeys: demoKeys(version.entity),
     },
     hasDemo: demo !== null,

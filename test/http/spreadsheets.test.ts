@@ -1,7 +1,7 @@
 import { strFromU8, unzipSync } from 'fflate'
 import t from 'tap'
-import { rowsThatFit } from '../../src/http/sheet/sheet.js'
-import { workbook } from '../../src/http/sheet/workbook.js'
+import { rowsThatFit } from '../../src/sheet/sheet.js'
+import { workbook } from '../../src/sheet/workbook.js'
 import { isError } from '../support/answers.js'
 import { startThings } from '../support/things.js'
 import { startTyped } from '../support/typed.js'
@@ -79,11 +79,8 @@ await t.test('a text that Excel cannot hold is cut, marked and counted, and paid
   const columns = [{ name: 'text', cells: { kind: 'text' } as const }]
   const texts = ['ж'.repeat(32_767), 'ж'.repeat(32_768), ['a'.repeat(40_000)]]
   const partsOf = async (rows: readonly unknown[]) => {
-    const bytes = await workbook(
-      'long',
-      columns,
-      rows.map((row) => [JSON.stringify(row)]),
-    )
+    const cells = rows.map((row) => [JSON.stringify(row)])
+    const bytes = await workbook([{ name: 'long', columns, rows: cells }], [])
     return Object.fromEntries(
       Object.entries(unzipSync(bytes)).map(([name, part]) => [name, strFromU8(part)]),
     )

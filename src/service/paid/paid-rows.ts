@@ -9,8 +9,7 @@ import type { Filter } from '../../query/read-filters.js'
 import { readOptions } from '../caller.js'
 import type { DatasetCaller } from '../caller.js'
 import type { EmptyReason } from '../empty-answer.js'
-import type { AnswerHead, Cost, Page, Room } from '../page.js'
-import type { Payment } from './payment.js'
+import type { AnswerHead, Cost, Page, Payment, Room } from '../page.js'
 
 /** How often a file is read again after other requests have used the quota. */
 const fileReadsMax = 3

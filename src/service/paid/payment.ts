@@ -6,18 +6,7 @@ import { CorrectableError } from '../../columns/correction.js'
 import { ServiceError } from '../../errors.js'
 import type { PageFormat } from '../../query/page-format.js'
 import type { DatasetCaller } from '../caller.js'
-import type { AnswerHead, Cost } from '../page.js'
-
-/** Pays for the rows of one request. */
-export interface Payment {
-  /**
-   * Charges rows durably and returns how many may be sent: fewer if the quota ends, or none with
-   * `allOrNone`.
-   */
-  readonly pay: (rows: number, allOrNone: boolean, signal: AbortSignal) => Promise<number>
-  /** All charges so far, and the quota after them. */
-  readonly cost: () => Cost
-}
+import type { AnswerHead, Payment } from '../page.js'
 
 /** A question within the caller's access. */
 export interface Resolved {

@@ -1,6 +1,6 @@
 import type { AccountDescription } from '../../../service/account.js'
 import { barList } from '../chart/bar-list.js'
-import { shortValues } from '../chart/short-values.js'
+import { shortValues } from '../../chart/short-values.js'
 import { element } from '../element.js'
 import { words } from '../page-words.js'
 import { facts, table } from './account-parts.js'

@@ -1,6 +1,6 @@
 import { element, svgElement } from '../element.js'
 import { words } from '../page-words.js'
-import type { ShortValues } from './short-values.js'
+import type { ShortValues } from '../../chart/short-values.js'
 
 interface Bar {
   readonly name: string

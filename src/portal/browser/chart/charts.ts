@@ -6,9 +6,9 @@ import type { PageColumn } from '../question/page-column.js'
 import { barList } from './bar-list.js'
 import { lineChart } from './line-chart.js'
 import { entityNames } from './names.js'
-import { drawable, pictureOf, pointsOf } from './points.js'
+import { drawable, pictureOf, pointsOf, timesOf } from './points.js'
 import type { ChartRows, Picture } from './points.js'
-import { shortValues } from './short-values.js'
+import { shortValues } from '../../chart/short-values.js'
 
 interface ChartRequest extends ChartRows {
   /** What a row is of; left out: its entity. */
@@ -50,7 +50,14 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
     const drawing =
       picture.kind === 'bars'
         ? [barList(picture.points, short)]
-        : lineChart(picture, { title, label: columnTitle(column), width, short })
+        : lineChart({
+            ...picture,
+            times: timesOf(request),
+            title,
+            label: columnTitle(column),
+            width,
+            short,
+          })
     const { omitted: count, hasOther } = picture
     const omittedText = hasOther ? words.otherAdded(count) : words.notDrawn(count)
     const omitted = count > 0 ? omittedText : null

@@ -1,3 +1,4 @@
+import type { Point, Series, Time } from '../../chart/line-shapes.js'
 import type { Cell, Row } from '../question/exact-rows.js'
 import type { PageColumn } from '../question/page-column.js'
 
@@ -7,23 +8,6 @@ export interface ChartRows {
   readonly columns: readonly PageColumn[]
   /** The column of times, if it is among them. */
   readonly time: string
-}
-
-/** A value to draw. The numbers are for positions only; the texts are exact. */
-export interface Point {
-  /** What the value is of: a company, a class of codes; empty if the rows have no such column. */
-  readonly name: string
-  /** Null if the rows have no times. */
-  readonly x: number | null
-  readonly y: number
-  readonly xText: string
-  readonly yText: string
-}
-
-export interface Series {
-  readonly name: string
-  /** From left to right. */
-  readonly points: readonly Point[]
 }
 
 /** What is drawn of the points: bars of one time, or lines over several times. */
@@ -68,6 +52,15 @@ export function pointsOf(
     const x = over ? timeOf(over) : null
     if (!value || !Number.isFinite(y) || Number.isNaN(x)) return []
     return [{ name: nameOf(row), x, y, xText: over?.text ?? '', yText: value.text }]
+  })
+}
+
+/** The time of each row, with a value or without. */
+export function timesOf({ rows, time }: ChartRows): readonly Time[] {
+  return rows.flatMap((row) => {
+    const over = row.get(time)
+    const x = over ? timeOf(over) : NaN
+    return over && !Number.isNaN(x) ? [{ x, xText: over.text }] : []
   })
 }
 

@@ -1,5 +1,5 @@
-import { CallThread } from '../../call-thread.js'
-import { ServiceError } from '../../errors.js'
+import { CallThread } from '../call-thread.js'
+import { ServiceError } from '../errors.js'
 import type { Sheet } from './sheet.js'
 
 const waitingMax = 32
@@ -25,7 +25,10 @@ export class SheetWriter {
 
   /** The file. The sheet's lines can't be read afterwards. */
   async write(sheet: Sheet): Promise<Buffer> {
-    const { buffer, byteOffset, byteLength } = await this.#thread.call(sheet, [sheet.lines.buffer])
+    const { buffer, byteOffset, byteLength } = await this.#thread.call(
+      sheet,
+      sheet.tables.map(({ lines }) => lines.buffer),
+    )
     return Buffer.from(buffer, byteOffset, byteLength)
   }
 

@@ -1,4 +1,4 @@
-import { csvCell } from '../../text.js'
+import { csvCell } from '../text.js'
 import { plainText } from './sheet.js'
 import type { SheetColumn } from './sheet.js'
 

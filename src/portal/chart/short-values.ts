@@ -1,4 +1,4 @@
-import { writersOf } from '../../writers.js'
+import { writersOf } from '../writers.js'
 import { unitScale } from './unit-scale.js'
 
 /** Values of one unit, written in short for people: `3,45 трлн ₽` of `тыс. руб.`. */

@@ -1,0 +1,154 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Language } from '../config.js'
+import { encodeForUrl } from '../query/write-url.js'
+import type { Caller, Service } from '../service.js'
+import { curlCommand } from '../service/client-texts.js'
+import { findEntries, linkedRowsMax, readEntity } from '../service/entity-rows.js'
+import type { PageReader } from '../service/entity-rows.js'
+import type { PaidAnswers } from '../service/paid/paid-answers.js'
+import type { ShownDataset, Showcase } from '../service/showcase.js'
+import type { Sheet } from '../sheet/sheet.js'
+import { entityPage } from './entity-page.js'
+import { entitySheet } from './entity-sheet.js'
+import { entityWords } from './entity-words.js'
+import { foundPage } from './found-page.js'
+import { visit } from './page-context.js'
+import type { PageContext, Site } from './page-context.js'
+import { paidLine, payingFor, pricePage } from './paying.js'
+import type { Paying } from './paying.js'
+import { noStore, reading, sendPage } from './send-page.js'
+
+/** What the pages of entities read with. */
+export interface EntityParts extends Pick<Service, 'find' | 'readPage' | 'top' | 'summarize'> {
+  readonly asVisitor: (request: FastifyRequest, reply: FastifyReply) => Promise<Caller>
+  readonly paidAnswers: PaidAnswers
+  readonly writeSheet: (sheet: Sheet) => Promise<Buffer>
+}
+
+interface RouteParts {
+  readonly site: Site
+  readonly showcase: (language: Language) => Showcase
+  readonly entities: EntityParts
+}
+
+/** A request for a page of one dataset's entities. */
+interface Visit {
+  readonly parts: RouteParts
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly context: PageContext
+  readonly query: URLSearchParams
+  readonly dataset: ShownDataset
+  /** All datasets that pages may show. */
+  readonly shown: readonly ShownDataset[]
+}
+
+/** Renders a page; null = not found, undefined = it is sent. */
+type Answer = (visit: Visit) => Promise<string | null | undefined>
+
+/** Adds the search for entities, and the page of each: free for demo rows, else paid by rows. */
+export function addEntityPages(app: FastifyInstance, parts: RouteParts): void {
+  const add = (url: string, answer: Answer) => {
+    app.route({
+      method: reading,
+      url,
+      handler: async (request, reply) => {
+        const query = new URLSearchParams(request.url.split('?', 2)[1])
+        const context = keepingQuery(await visit(parts.site, request), query)
+        const { dataset: wanted } = request.params as { readonly dataset: string }
+        const { datasets: shown } = parts.showcase(context.language)
+        const dataset = shown.find(({ name, entity }) => name === wanted && entity !== null)
+        const visited = dataset && { parts, request, reply, context, query, dataset, shown }
+        const page = visited ? await answer(visited) : null
+        if (page === undefined) return reply
+        if (page === null) return reply.callNotFound()
+        return sendPage(request, reply, context, page, context.person === null ? {} : noStore)
+      },
+    })
+  }
+  add('/datasets/:dataset/find', found)
+  add('/datasets/:dataset/:key', entity)
+}
+
+/** The links to other languages keep the question. */
+function keepingQuery(context: PageContext, query: URLSearchParams): PageContext {
+  const languageLink: PageContext['languageLink'] = (language) => {
+    const own = new URLSearchParams(query)
+    own.set('lang', language)
+    return `?${own}`
+  }
+  return { ...context, languageLink }
+}
+
+async function found(visited: Visit): Promise<string | null> {
+  const { parts, request, context, query, dataset } = visited
+  const say = entityWords(context.language)
+  const q = query.get('q')?.trim() ?? ''
+  const chosen = query.getAll('with')
+  const paying = payingFor(context, request, dataset.name, q === '')
+  if (paying.kind === 'ask') return pricePage(context, say.foundTitle(q), say.priceOfFind)
+  if (paying.kind === 'visitor' && !dataset.hasDemo) return null
+  const { service, caller } = await readerOf(visited, paying)
+  const answer =
+    q === ''
+      ? { entries: [], charged: 0 }
+      : await findEntries({ ...service, find: parts.entities.find }, caller, dataset.name, q)
+  const paid = paidLine(context, paying, answer.charged)
+  return foundPage(context, dataset, { q, chosen, entries: answer.entries, paid })
+}
+
+async function entity(visited: Visit): Promise<string | null | undefined> {
+  const { parts, request, reply, context, query, dataset, shown: datasets } = visited
+  const { key } = request.params as { readonly key: string }
+  const isFree = dataset.entity?.demoKeys.includes(key) ?? false
+  const paying = payingFor(context, request, dataset.name, isFree)
+  if (paying.kind === 'ask') return pricePage(context, key, priceOf(visited))
+  if (paying.kind === 'visitor' && !dataset.hasDemo) return null
+  const reader = await readerOf(visited, paying)
+  const shown = await readEntity(reader, dataset, key, datasets)
+  if (!shown) return null
+  if (query.get('format') === 'xlsx') {
+    const file = await parts.entities.writeSheet(entitySheet(context, dataset, shown))
+    await reply
+      .headers(noStore)
+      .header(
+        'Content-Disposition',
+        `attachment; filename="${dataset.name}-${encodeForUrl(key)}.xlsx"`,
+      )
+      .type('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet')
+      .send(file)
+    return undefined
+  }
+  const filter = `${encodeForUrl(dataset.entity?.key ?? '')}=eq.${encodeForUrl(key)}`
+  const url = `${context.base}/v1/${dataset.name}?${filter}`
+  const token = paying.kind === 'visitor' ? parts.showcase('en').demoToken : null
+  const charged = [shown, ...shown.links].reduce((sum, each) => sum + each.charged, 0)
+  return entityPage(context, {
+    dataset,
+    shown,
+    line: curlCommand(url, token ?? 'YOUR_TOKEN'),
+    drawn: query.getAll('line'),
+    paid: paidLine(context, paying, charged),
+  })
+}
+
+function priceOf({ context, dataset, shown }: Visit): string {
+  const say = entityWords(context.language)
+  const links = (dataset.entity?.links ?? []).flatMap(({ dataset: name }) => {
+    const linked = shown.find((each) => each.name === name)
+    return linked ? say.priceOfLinked(linked.title, linkedRowsMax) : []
+  })
+  return say.price([say.priceOfPeriods(dataset.title), ...links])
+}
+
+async function readerOf(
+  { parts, request, reply, context: { language } }: Visit,
+  paying: Extract<Paying, { kind: 'visitor' | 'payer' }>,
+): Promise<PageReader> {
+  const { site, entities } = parts
+  const caller =
+    paying.kind === 'payer'
+      ? await site.signedIn.admit(request, reply, paying.payer)
+      : await entities.asVisitor(request, reply)
+  return { service: entities, caller, paidAnswers: entities.paidAnswers, language }
+}

@@ -1,0 +1,84 @@
+import { textOf } from '../service/entity-rows.js'
+import type { ShownEntity, ShownLink } from '../service/entity-rows.js'
+import type { ShownDataset } from '../service/showcase.js'
+import { cellKind } from '../sheet/sheet.js'
+import type { Sheet, SheetColumn, SheetTable } from '../sheet/sheet.js'
+import { entityLines } from './entity-page.js'
+import { entityWords } from './entity-words.js'
+import type { PageContext } from './page-context.js'
+
+const text = { kind: 'text' } as const
+/** Spreadsheets keep 15 digits. */
+const digitsMax = 15
+
+/** The page of an entity as a workbook: its figures, each linked dataset, and what they are. */
+export function entitySheet(
+  context: PageContext,
+  dataset: ShownDataset,
+  shown: ShownEntity,
+): Sheet {
+  const say = entityWords(context.language)
+  const { name, periods, figures, facts } = entityLines(dataset, shown)
+  const columns: readonly SheetColumn[] = [
+    ...[say.section, say.figure, say.code, say.unit].map((each) => ({ name: each, cells: text })),
+    ...periods.map((period) => ({
+      name: period,
+      cells: { kind: 'number', decimals: null, form: 'amount' } as const,
+    })),
+  ]
+  const rows = figures.map(({ column, values }) => [
+    ...[column.section ?? '', column.label ?? column.name, column.name, column.unit ?? ''].map(
+      (each) => JSON.stringify(each),
+    ),
+    ...values.map(exact),
+  ])
+  const units = new Set(figures.flatMap(({ column }) => column.unit ?? []))
+  const all = [shown, ...shown.links].reduce((sum, each) => sum + each.rows.length, 0)
+  const isMore = [shown, ...shown.links].some(({ isCut }) => isCut)
+  return {
+    format: 'xlsx',
+    tables: [
+      { name: shown.key, columns, lines: linesOf(rows) },
+      ...shown.links.filter((link) => link.rows.length > 0).map(linkedTable),
+    ],
+    about: [
+      [say.about.title, `${name} · ${dataset.title}`],
+      [say.about.question, say.about.questionText(name, shown.key)],
+      ...facts.map(({ column, values: [value = 'null'] }) => {
+        const label = shown.meaning(column.name, value)
+        const beside = label === null ? '' : ` · ${label}`
+        return [column.label ?? column.name, textOf(value) + beside] as const
+      }),
+      [say.about.link, `${context.base}${context.path}`],
+      [say.about.source, sourcesOf(dataset, shown.links)],
+      [say.about.version, `${dataset.version}, ${context.words.day(dataset.updatedAt)}`],
+      [say.about.units, [...units].join(', ')],
+      [say.about.rows, `${all}${isMore ? `; ${say.about.more}` : ''}`],
+    ],
+  }
+}
+
+function sourcesOf(dataset: ShownDataset, links: readonly ShownLink[]): string {
+  const all = [dataset, ...links.map((link) => link.dataset)]
+  return [...new Set(all.flatMap(({ source }) => source ?? []))].join('\n')
+}
+
+function linkedTable({ dataset, column, shown, rows }: ShownLink): SheetTable {
+  return {
+    name: `${dataset.name} ${column.name}`,
+    columns: shown.map(({ name, label, type, unit }) => ({
+      name: [label === null ? name : `${label} (${name})`, unit].filter(Boolean).join(', '),
+      cells: cellKind(type, type === 'integer' ? 0 : null, unit),
+    })),
+    lines: linesOf(rows.map((row) => shown.map(({ name }) => row.get(name) ?? 'null'))),
+  }
+}
+
+/** A whole number that a spreadsheet would round becomes text. */
+function exact(json: string): string {
+  return /^-?\d+$/.test(json) && json.length > digitsMax ? JSON.stringify(json) : json
+}
+
+function linesOf(rows: readonly (readonly string[])[]): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(rows.map((cells) => `[${cells.join()}]\n`).join(''))
+}

@@ -1,0 +1,56 @@
+import { textOf } from '../service/entity-rows.js'
+import type { ShownRows } from '../service/entity-rows.js'
+import type { ShownColumn } from '../service/showcase.js'
+import { shortValues } from './chart/short-values.js'
+import { html } from './html.js'
+import type { Html } from './html.js'
+import type { PageContext } from './page-context.js'
+
+/** What is written of a column. */
+export type ValueColumn = Pick<ShownColumn, 'name' | 'type' | 'unit'> & {
+  readonly isQuantity: boolean
+}
+
+const digitsMax = 15
+const dash = '–'
+
+/** A value as the language writes it, from its JSON text: codes with their meaning beside them. */
+export function valueText(
+  { words, language }: PageContext,
+  column: ValueColumn,
+  json: string,
+  meaning: ShownRows['meaning'] = () => null,
+): string {
+  const text = textOf(json)
+  if (text === '') return dash
+  if (column.isQuantity) return numberText(words, language, text, column.unit)
+  if (column.type === 'date') return words.day(text)
+  if (column.type === 'timestamp') return text.replace('T', ' ')
+  const label = meaning(column.name, json)
+  return label === null ? text : `${text} · ${label}`
+}
+
+/** Shares are in percent. A floating-point number has as many digits as it surely knows. */
+function numberText(
+  words: PageContext['words'],
+  language: string,
+  text: string,
+  unit: string | null,
+): string {
+  const short = shortValues(language, unit ?? '')
+  if (short.unit === '%') return short.writeExact(text)
+  const isLong =
+    /e/i.test(text) || (text.includes('.') && text.replace(/\D/g, '').length > digitsMax)
+  if (!isLong) return words.digits(text)
+  const number = new Intl.NumberFormat(language, { maximumSignificantDigits: digitsMax })
+  return number.format(Number(text)).replace('-', '\u2212')
+}
+
+/** The label with the code, and the unit unless it is said elsewhere. */
+export function columnHeading(
+  { name, label }: Pick<ShownColumn, 'name' | 'label'>,
+  unit: string | null,
+): Html {
+  const beside = [label === null ? null : name, unit].filter((each) => each !== null).join(', ')
+  return html`${label ?? name}${beside === '' ? null : html` <span class="muted">${beside}</span>`}`
+}
