@@ -9,6 +9,7 @@ import type { Html } from './html.js'
 import { layout } from './layout.js'
 import { lineFigure } from './line-figure.js'
 import { linkedRows } from './linked-rows.js'
+import { lineFields } from './line-choice.js'
 import type { PageContext } from './page-context.js'
 import { queryLink } from './page-query.js'
 import { columnHeading, valueText } from './shown-value.js'
@@ -122,12 +123,13 @@ function chartSection(
   const { language } = context
   const say = entityWords(language)
   const wanted = drawn.length > 0 ? drawn : firstColumns
-  const chosen = figures.filter(({ column }) => wanted.includes(column.name)).slice(0, drawnMax)
+  const chosen = figures.filter(({ column }) => wanted.includes(column.name))
   const lines = chosen.length > 0 ? chosen : figures.slice(0, 1)
   const [first] = lines
   const times = shown.rows.map((row) => timeOf(row.get(entity?.period ?? '') ?? empty))
   if (!first || times.some(({ x }) => x === null) || times.length < 2) return null
-  const same = lines.filter(({ column }) => column.unit === first.column.unit)
+  const ofUnit = lines.filter(({ column }) => column.unit === first.column.unit)
+  const same = ofUnit.slice(0, drawnMax)
   const others = lines.filter((each) => !same.includes(each)).map(({ column }) => titleOf(column))
   const short = shortValues(language, first.column.unit ?? '')
   const series = same.map(({ column, values }) => ({
@@ -142,7 +144,7 @@ function chartSection(
   const title = [say.chart, short.unit].filter((text) => text !== '').join(', ')
   return html`<section>
     ${lineFigure(context, { title, series, times, short, isJoined: true })}
-    ${others.length > 0 ? html`<p class="muted">${say.otherUnits(others.join(', '))}</p>` : null}
+    ${others.length > 0 ? html`<p class="muted">${say.notDrawn(drawnMax, others.join(', '))}</p>` : null}
     ${lineChoice(context, figures, lines)}
   </section>`
 }
@@ -164,23 +166,17 @@ function lineChoice(
   chosen: readonly Line[],
 ): Html {
   const say = entityWords(language)
-  const sections = Map.groupBy(figures, ({ column }) => column.section ?? say.figures)
+  const offered = figures.map(({ column }) => ({
+    ...column,
+    section: column.section ?? say.figures,
+  }))
   return html`<details class="choice">
     <summary>${say.chooseLines}</summary>
     <form>
       <input name="lang" type="hidden" value="${language}" />
-      ${[...sections].map(
-        ([section, lines]) =>
-          html`<fieldset>
-            <legend>${section}</legend>
-            ${lines.map(({ column }) => {
-              const mark = chosen.some((line) => line.column === column) ? html`checked` : null
-              return html`<label>
-                <input type="checkbox" name="line" value="${column.name}" ${mark} />
-                ${columnHeading(column, column.unit)}
-              </label>`
-            })}
-          </fieldset>`,
+      ${lineFields(
+        offered,
+        chosen.map(({ column }) => column.name),
       )}
       <p><button>${say.draw}</button></p>
     </form>

@@ -2,16 +2,27 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Language } from '../config.js'
 import { encodeForUrl } from '../query/write-url.js'
 import type { Caller, Service } from '../service.js'
+import {
+  compareEntities,
+  comparedKeys,
+  comparedLines,
+  comparedLinesMax,
+} from '../service/compare.js'
+import type { ComparedLine } from '../service/compare.js'
+import { errorStatus } from '../errors.js'
 import { curlCommand } from '../service/client-texts.js'
 import { findEntries, linkedRowsMax, readEntity } from '../service/entity-rows.js'
 import type { PageReader } from '../service/entity-rows.js'
 import type { PaidAnswers } from '../service/paid/paid-answers.js'
 import type { ShownDataset, Showcase } from '../service/showcase.js'
 import type { Sheet } from '../sheet/sheet.js'
+import { comparePage } from './compare-page.js'
+import { html } from './html.js'
+import { titledPage } from './titled-page.js'
 import { entityPage } from './entity-page.js'
 import { entitySheet } from './entity-sheet.js'
 import { entityWords } from './entity-words.js'
-import { foundPage } from './found-page.js'
+import { foundPage, searchForm } from './found-page.js'
 import { visit } from './page-context.js'
 import type { PageContext, Site } from './page-context.js'
 import { paidLine, payingFor, pricePage } from './paying.js'
@@ -67,6 +78,7 @@ export function addEntityPages(app: FastifyInstance, parts: RouteParts): void {
     })
   }
   add('/datasets/:dataset/find', found)
+  add('/datasets/:dataset/compare', compare)
   add('/datasets/:dataset/:key', entity)
 }
 
@@ -130,6 +142,56 @@ async function entity(visited: Visit): Promise<string | null | undefined> {
     drawn: query.getAll('line'),
     paid: paidLine(context, paying, charged),
   })
+}
+
+async function compare(visited: Visit): Promise<string | null> {
+  const { request, reply, context, query, dataset } = visited
+  const say = entityWords(context.language)
+  const keys = [...new Set(query.getAll('keys').flatMap((text) => text.split(',')))].filter(
+    (key) => key !== '',
+  )
+  const title = say.compareTitle(keys.length)
+  if (keys.length < comparedKeys.min || keys.length > comparedKeys.max) {
+    void reply.code(errorStatus.bad_request)
+    const text = html`<p class="lead">${say.compareCount(comparedKeys.min, comparedKeys.max)}</p>`
+    return titledPage(context, title, html`${text} ${searchForm(context, dataset, '', keys)}`)
+  }
+  const isFree = keys.every((key) => dataset.entity?.demoKeys.includes(key))
+  const paying = payingFor(context, request, dataset.name, isFree)
+  if (paying.kind === 'ask') {
+    const price = say.price([say.priceOfPeriods(dataset.title), say.priceOfMedians])
+    return pricePage(context, title, price)
+  }
+  if (paying.kind === 'visitor' && !dataset.hasDemo) return null
+  const choices = comparedLines(dataset)
+  const lines = linesOf(dataset, choices, query.getAll('line'))
+  const [first] = lines
+  if (!first) return null
+  const reader = await readerOf(visited, paying)
+  const asked = { lines, period: query.get('period') }
+  const comparison = await compareEntities(reader, dataset, keys, asked)
+  if (!comparison) return null
+  const drawn = lines.find(({ name }) => name === query.get('chart')) ?? first
+  const paid = paidLine(context, paying, comparison.charged)
+  const isCut = query.getAll('line').length > comparedLinesMax
+  const shown = { dataset, comparison, keys, lines, choices, isCut, drawn, paid }
+  return comparePage(context, shown)
+}
+
+/** The chosen lines; without a choice, what entities are ranked by, and the measures. */
+function linesOf(
+  { entity, firstColumns }: ShownDataset,
+  choices: readonly ComparedLine[],
+  chosen: readonly string[],
+): readonly ComparedLine[] {
+  const wanted = choices.filter(({ name }) => chosen.includes(name))
+  const usual = [
+    ...choices.filter(({ name, isMeasure }) => !isMeasure && name === entity?.rank),
+    ...choices.filter(({ isMeasure }) => isMeasure),
+  ]
+  const first = choices.filter(({ name }) => firstColumns.includes(name))
+  const lines = [wanted, usual, first, choices].find(({ length }) => length > 0) ?? []
+  return lines.slice(0, comparedLinesMax)
 }
 
 function priceOf({ context, dataset, shown }: Visit): string {

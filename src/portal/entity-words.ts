@@ -23,7 +23,9 @@ const english = {
   chart: 'Chart',
   chooseLines: 'Choose lines',
   draw: 'Draw',
-  otherUnits: (lines: string) => `Not drawn, because of another unit: ${lines}.`,
+  notDrawn: (max: number, lines: string) =>
+    `A chart has one unit and at most ${max} lines. Not drawn: ${lines}.`,
+  linesMax: (max: number) => `A comparison has at most ${max} lines; the first ${max} are shown.`,
   sameRows: 'As API call',
   download: 'Download XLSX',
   compareWith: 'Compare with',
@@ -40,7 +42,6 @@ const english = {
   period: 'Period',
   median: (group: string) => `Median: ${group}`,
   medianRows: (rows: number) => `of ${rowsText(rows)} that you can see`,
-  noMedians: 'There is no median: the plan has no analysis.',
   lines: 'Lines',
   price: (each: readonly string[]) =>
     `It costs the rows that it shows: ${each.join('; ')}. The same page is free for 24 hours.`,
@@ -91,7 +92,9 @@ const russian: EntityWords = {
   chart: 'График',
   chooseLines: 'Выбрать показатели',
   draw: 'Нарисовать',
-  otherUnits: (lines) => `Не на графике, другая единица: ${lines}.`,
+  notDrawn: (max, lines) =>
+    `На графике одна единица и не больше ${max} показателей. Не показаны: ${lines}.`,
+  linesMax: (max) => `В сравнении не больше ${max} показателей; показаны первые ${max}.`,
   sameRows: 'Запрос к API',
   download: 'Скачать XLSX',
   compareWith: 'Сравнить с',
@@ -108,7 +111,6 @@ const russian: EntityWords = {
   period: 'Период',
   median: (group) => `Медиана: ${group}`,
   medianRows: (rows) => `${rowsRu(rows)} из видимых вам`,
-  noMedians: 'Медианы нет: в тарифе нет анализа.',
   lines: 'Показатели',
   price: (each) =>
     `Стоит столько строк, сколько показано: ${each.join('; ')}. Та же страница 24 часа бесплатна.`,

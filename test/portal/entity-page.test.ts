@@ -51,7 +51,7 @@ await t.test('the chart needs no script, and a year without a row is a gap', asy
   t.match(textOf(chosen), 'Chart, %')
   t.match(chosen, /value="margin" checked/)
   const mixed = textOf((await world.get(`${page}&line=revenue&line=margin`)).text)
-  t.match(mixed, 'Not drawn, because of another unit: Margin · margin.')
+  t.match(mixed, /at most 6 lines. Not drawn: Margin · margin\./)
 })
 
 await t.test('the workbook has figures, linked rows, and says what they are', async (t) => {

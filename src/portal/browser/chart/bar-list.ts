@@ -1,3 +1,4 @@
+import { barSpans } from '../../chart/bar-spans.js'
 import { element, svgElement } from '../element.js'
 import { words } from '../page-words.js'
 import type { ShortValues } from '../../chart/short-values.js'
@@ -14,16 +15,11 @@ export function barList(
   bars: readonly Bar[],
   { writeExact }: Pick<ShortValues, 'writeExact'>,
 ): HTMLElement {
-  const low = Math.min(0, ...bars.map(({ y }) => y))
-  const high = Math.max(0, ...bars.map(({ y }) => y))
-  const share = (length: number) => `${(length / (high - low || 1)) * 100}%`
-  const items = bars.map(({ name, xText, y, yText }) => {
-    const rect = svgElement('rect', {
-      class: 's0',
-      x: share(Math.min(y, 0) - low),
-      width: share(Math.abs(y)),
-      height: '100%',
-    })
+  const spans = barSpans(bars.map(({ y }) => y))
+  const items = bars.map(({ name, xText, yText }, at) => {
+    const { start, length } = spans[at] ?? { start: 0, length: 0 }
+    const place = { x: `${start * 100}%`, width: `${length * 100}%`, height: '100%' }
+    const rect = svgElement('rect', { class: 's0', ...place })
     const label = name === '' ? xText || words.empty : name
     return element(
       'li',

@@ -1,0 +1,194 @@
+import type { ComparedLine, Comparison, LevelMedian } from '../service/compare.js'
+import type { ShownRow } from '../service/entity-rows.js'
+import { textOf } from '../service/entity-rows.js'
+import type { ShownDataset } from '../service/showcase.js'
+import { encodeForUrl } from '../query/write-url.js'
+import { barSpans } from './chart/bar-spans.js'
+import { shortValues } from './chart/short-values.js'
+import { entityWords } from './entity-words.js'
+import { html } from './html.js'
+import type { Html } from './html.js'
+import { lineFields } from './line-choice.js'
+import type { PageContext } from './page-context.js'
+import { queryLink } from './page-query.js'
+import { columnHeading, valueText } from './shown-value.js'
+import { titledPage } from './titled-page.js'
+
+export interface ComparisonView {
+  readonly dataset: ShownDataset
+  readonly comparison: Comparison
+  readonly keys: readonly string[]
+  readonly lines: readonly ComparedLine[]
+  readonly choices: readonly ComparedLine[]
+  /** More lines were chosen. */
+  readonly isCut: boolean
+  /** The line of the chart. */
+  readonly drawn: ComparedLine
+  readonly paid: Html | null
+}
+
+/** An entity, or the median of a level. */
+interface Side {
+  readonly title: string
+  readonly beside: string
+  readonly href: string | null
+  readonly row: ShownRow | null
+}
+
+/** Renders entities side by side: one table and one chart of one period. */
+export function comparePage(context: PageContext, view: ComparisonView): string {
+  const { link, language } = context
+  const { dataset, comparison, keys, drawn, paid } = view
+  const { entities, period, medians } = comparison
+  const say = entityWords(language)
+  const missing = keys.filter((key) => !entities.some((each) => each.key === key))
+  const sides: readonly Side[] = [
+    ...entities.map(({ key, name, rows }) => ({
+      title: name,
+      beside: key,
+      href: link(`/datasets/${dataset.name}/${encodeForUrl(key)}`),
+      row: rows.get(period) ?? null,
+    })),
+    ...medians.map((median) => medianSide(context, median)),
+  ]
+  return titledPage(
+    context,
+    say.compareTitle(entities.length),
+    html`<p><a href="${link(`/datasets/${dataset.name}`)}">${dataset.title}</a></p>
+      ${missing.length === 0 ? null : html`<p>${say.missingKeys(missing.join(', '))}</p>`}
+      ${view.isCut ? html`<p>${say.linesMax(view.lines.length)}</p>` : null} ${paid}
+      ${periodLinks(context, view)} ${barChart(context, drawn, sides)}
+      ${table(context, view, sides)} ${lineForm(context, view)}`,
+  )
+}
+
+function medianSide({ language }: PageContext, { level, meaning, row, rows }: LevelMedian): Side {
+  const say = entityWords(language)
+  const title = say.median(meaning === null ? level : `${level} · ${meaning}`)
+  return { title, beside: say.medianRows(rows), href: null, row }
+}
+
+/** This page with some parameters changed. */
+function again(
+  context: PageContext,
+  view: ComparisonView,
+  changed: { period?: string; chart?: string },
+) {
+  const { keys, lines, comparison, drawn } = view
+  const { period = comparison.period, chart = drawn.name } = changed
+  return queryLink(context, context.path, [
+    ...keys.map((key) => ['keys', key] as const),
+    ...lines.map(({ name }) => ['line', name] as const),
+    ['period', period],
+    ['chart', chart],
+  ])
+}
+
+function periodLinks(context: PageContext, view: ComparisonView): Html | null {
+  const { periods, period } = view.comparison
+  if (periods.length < 2) return null
+  return html`<p>
+    ${entityWords(context.language).period}:
+    ${periods.map((each) =>
+      each === period
+        ? html`<b aria-current="true">${each}</b> `
+        : html`<a href="${again(context, view, { period: each })}">${each}</a> `,
+    )}
+  </p>`
+}
+
+const empty = 'null'
+
+function barChart(context: PageContext, line: ComparedLine, sides: readonly Side[]): Html | null {
+  const short = shortValues(context.language, line.unit ?? '')
+  const bars = sides.flatMap((side) => {
+    const text = textOf(side.row?.get(line.key) ?? empty)
+    return text === '' ? [] : [{ side, text, value: Number(text) }]
+  })
+  const spans = barSpans(bars.map(({ value }) => value))
+  const percent = (part = 0) => `${Math.round(part * 10_000) / 100}%`
+  if (bars.length === 0) return null
+  const unit = short.unit === '' ? '' : `, ${short.unit}`
+  return html`<figure class="chart">
+    <figcaption>${line.label}${unit}</figcaption>
+    <ol class="bars">
+      ${bars.map(
+        ({ side, text }, at) =>
+          html`<li>
+            <span>${side.title}</span>
+            <svg aria-hidden="true">
+              <rect
+                class="${side.href === null ? 's5' : 's0'}"
+                x="${percent(spans[at]?.start)}"
+                width="${percent(spans[at]?.length)}"
+                height="100%"
+              />
+            </svg>
+            <span class="number" title="${text}">${short.writeExact(text)}</span>
+          </li>`,
+      )}
+    </ol>
+  </figure>`
+}
+
+function table(context: PageContext, view: ComparisonView, sides: readonly Side[]): Html {
+  const say = entityWords(context.language)
+  const { lines, comparison } = view
+  return html`<div class="wide" role="region" tabindex="0" aria-label="${say.lines}">
+    <table class="figures compared">
+      <thead>
+        <tr>
+          <th scope="col">${say.figure}, ${comparison.period}</th>
+          ${sides.map(({ title, beside, href }) => {
+            const name = href === null ? title : html`<a href="${href}">${title}</a>`
+            return html`<th scope="col">${name} <span class="muted">${beside}</span></th>`
+          })}
+        </tr>
+      </thead>
+      <tbody>
+        ${lines.map(
+          (line) =>
+            html`<tr>
+              <th scope="row">
+                <a href="${again(context, view, { chart: line.name })}"
+                  >${columnHeading(line, line.unit)}</a
+                >
+              </th>
+              ${sides.map(({ row }) => valueCell(context, line, row?.get(line.key) ?? empty))}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}
+
+/** What is computed is written in short, with its digits in the title. */
+function valueCell(context: PageContext, line: ComparedLine, json: string): Html {
+  const text = textOf(json).replace(/\.0$/, '')
+  if (line.isMeasure && text !== '') {
+    const { writeExact } = shortValues(context.language, line.unit ?? '')
+    return html`<td title="${text}">${writeExact(text)}</td>`
+  }
+  const { name, unit } = line
+  return html`<td>
+    ${valueText(context, { name, unit, type: 'number', isQuantity: true }, text || empty)}
+  </td>`
+}
+
+function lineForm({ language }: PageContext, { keys, lines, choices, comparison }: ComparisonView) {
+  const say = entityWords(language)
+  const hidden = (name: string, value: string) =>
+    html`<input name="${name}" type="hidden" value="${value}" />`
+  return html`<details class="choice">
+    <summary>${say.chooseLines}</summary>
+    <form>
+      ${keys.map((key) => hidden('keys', key))} ${hidden('period', comparison.period)}
+      ${hidden('lang', language)}
+      ${lineFields(
+        choices.map(({ section, ...line }) => ({ ...line, section: section ?? say.figures })),
+        lines.map(({ name }) => name),
+      )}
+      <p><button>${say.compare}</button></p>
+    </form>
+  </details>`
+}
