@@ -131,6 +131,7 @@ function chartSection(
   const ofUnit = lines.filter(({ column }) => column.unit === first.column.unit)
   const same = ofUnit.slice(0, drawnMax)
   const others = lines.filter((each) => !same.includes(each)).map(({ column }) => titleOf(column))
+  const notDrawn = say.notDrawn(drawnMax, others.join(', '))
   const short = shortValues(language, first.column.unit ?? '')
   const series = same.map(({ column, values }) => ({
     name: column.label ?? column.name,
@@ -144,7 +145,7 @@ function chartSection(
   const title = [say.chart, short.unit].filter((text) => text !== '').join(', ')
   return html`<section>
     ${lineFigure(context, { title, series, times, short, isJoined: true })}
-    ${others.length > 0 ? html`<p class="muted">${say.notDrawn(drawnMax, others.join(', '))}</p>` : null}
+    ${others.length > 0 ? html`<p class="muted">${notDrawn}</p>` : null}
     ${lineChoice(context, figures, lines)}
   </section>`
 }

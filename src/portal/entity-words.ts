@@ -50,7 +50,6 @@ const english = {
   priceOfFind: 'The search costs a share of a row for each name that it finds.',
   priceOfMedians: 'one for each median',
   show: 'Show',
-  left: (rows: number) => `${rowsText(rows)} left this month.`,
   charged: (rows: number) =>
     rows === 0 ? 'This page cost nothing.' : `This page cost ${rowsText(rows)}.`,
   about: {
@@ -119,7 +118,6 @@ const russian: EntityWords = {
   priceOfFind: 'Поиск стоит долю строки за каждое найденное название.',
   priceOfMedians: 'по одной за медиану',
   show: 'Показать',
-  left: (rows) => `До конца месяца: ${rowsRu(rows)}.`,
   charged: (rows) => (rows === 0 ? 'Страница бесплатна.' : `Страница стоила: ${rowsRu(rows)}.`),
   about: {
     title: 'Название',

@@ -82,7 +82,7 @@ function linkedTable(context: PageContext, { shown, rows, meaning }: ShownLink, 
 const share = /^(?:share|fraction|доля|%)/i
 
 /** The exact sum of amounts, from their JSON texts; null for what does not add up. */
-export function sumOf(
+function sumOf(
   { isQuantity, unit }: Pick<ShownColumn, 'isQuantity' | 'unit'>,
   values: readonly string[],
 ): string | null {

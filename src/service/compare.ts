@@ -20,7 +20,7 @@ export interface ComparedLine {
   readonly middle: string | null
 }
 
-export interface Compared {
+interface Compared {
   readonly key: string
   readonly name: string
   /** By period, the newest first. */
