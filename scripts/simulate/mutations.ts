@@ -1,7 +1,8 @@
 import { ChargeQueue } from '../../src/access/charge-queue.js'
 import type { Charge } from '../../src/control/usage.js'
+import { SqliteFile } from '../../src/control/store/sqlite-file.js'
+import type { Sql } from '../../src/control/store/sql.js'
 import { WriteHealth } from '../../src/control/write-health.js'
-import { TokenLookup } from '../../src/control/tokens/token-lookup.js'
 
 /** Plants a fault, to prove that the simulation finds it; the result removes it. */
 export const mutations = {
@@ -17,13 +18,13 @@ export const mutations = {
     }
   },
   'a revoked token works': () => {
-    const { find } = TokenLookup.prototype
-    TokenLookup.prototype.find = async function found(hash: Uint8Array) {
-      const token = await find.call(this, hash)
-      return token && { ...token, revokedAt: null }
+    const { all } = SqliteFile.prototype
+    SqliteFile.prototype.all = function live<Row>(statement: Sql): Row[] {
+      const rows = all.call(this, statement) as Row[]
+      return rows.map((row) => ({ ...row, ...(isToken(row) && { revokedAt: null }) }))
     }
     return () => {
-      TokenLookup.prototype.find = find
+      SqliteFile.prototype.all = all
     }
   },
   'readyz is always ready': () => {
@@ -36,3 +37,8 @@ export const mutations = {
 } as const satisfies Readonly<Record<string, () => () => void>>
 
 export type Mutation = keyof typeof mutations
+
+/** A row of what a request is admitted by. */
+function isToken(row: unknown): boolean {
+  return typeof row === 'object' && row !== null && 'tokenExpiresAt' in row
+}

@@ -1,11 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 import { liveUntil } from '../control/connections/secret-lookup.js'
-import type { SecretLookup, SecretRecord } from '../control/connections/secret-lookup.js'
+import type { SecretRecord } from '../control/connections/secret-lookup.js'
 import { pageSecretEnd } from '../control/sessions/page-secrets.js'
 import type { PageSecret } from '../control/sessions/page-secrets.js'
 import type { Subscription } from '../control/subscriptions.js'
 import { hashToken, parseToken } from '../control/tokens/token-format.js'
-import type { TokenLookup } from '../control/tokens/token-lookup.js'
 import { recordState, refusedTokenText } from '../control/tokens/token-state.js'
 import type { TokenRecord } from '../control/tokens/tokens.js'
 import { ServiceError } from '../errors.js'
@@ -39,9 +38,9 @@ export interface Subscriber {
 }
 
 export interface Authentication {
-  readonly tokens: Pick<TokenLookup, 'find'>
+  readonly findToken: (hash: Buffer) => Promise<TokenRecord | undefined>
   /** Where an agent's access token is accepted; its audience is MCP alone. */
-  readonly secrets?: Pick<SecretLookup, 'find'>
+  readonly findSecret?: (hash: Buffer) => Promise<SecretRecord | undefined>
   /** Where the secret of a page is accepted: at REST alone. */
   readonly findPageSecret?: (hash: Uint8Array) => Promise<PageSecret | undefined>
   /** The public demo token of the registry; null without a demo. */
@@ -70,16 +69,16 @@ export async function authenticate(
  */
 export async function tokenPrincipal(
   text: string,
-  { tokens, secrets, findPageSecret, demoToken, now }: Authentication,
+  { findToken, findSecret, findPageSecret, demoToken, now }: Authentication,
 ): Promise<Principal | undefined> {
   const token = parseToken(text)
   switch (token?.kind) {
     case 'demo':
       return demoPrincipal(token.hash, demoToken)
     case 'live':
-      return subscriberPrincipal(await tokens.find(token.hash), token.hash, now())
+      return subscriberPrincipal(await findToken(token.hash), token.hash, now())
     case 'agent':
-      return agentPrincipal(await secrets?.find(token.hash), token.hash, demoToken, now())
+      return agentPrincipal(await findSecret?.(token.hash), token.hash, demoToken, now())
     case 'page':
       return pagePrincipal(await findPageSecret?.(token.hash), token.hash, now())
     default:

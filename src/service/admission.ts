@@ -5,12 +5,11 @@ import { requireRate } from '../access/rate-limits.js'
 import type { RateLimits } from '../access/rate-limits.js'
 import type { Catalog } from '../catalog.js'
 import type { Clock } from '../clock.js'
-import { SecretLookup } from '../control/connections/secret-lookup.js'
+import { findSecret } from '../control/connections/secret-lookup.js'
 import { findPageSecret } from '../control/sessions/page-secrets.js'
 import type { AdmissionReads } from '../control/admission-reads.js'
 import type { ControlStore } from '../control/store/store.js'
 import type { LastUsed } from '../control/tokens/last-used.js'
-import { TokenLookup } from '../control/tokens/token-lookup.js'
 import type { Caller, RequestContext } from './caller.js'
 
 /** Admits every request, before its body is read. */
@@ -59,15 +58,14 @@ interface AdmissionParts {
 }
 
 /** What a request is admitted with, besides tokens. */
-type Accepted = Pick<Authentication, 'secrets' | 'findPageSecret'>
+type Accepted = Pick<Authentication, 'findSecret' | 'findPageSecret'>
 
 /** Creates an admission with all counts at zero. */
 export function createAdmission(parts: AdmissionParts): Admission {
   const { catalog, control, reads, lastUsed, rates, clock } = parts
-  const { now, monotonicMs } = clock
-  const tokens = new TokenLookup(control, monotonicMs, reads.token)
-  const secrets = new SecretLookup(control, monotonicMs)
+  const { now } = clock
   const ofPages: Accepted = { findPageSecret: (hash) => findPageSecret(control, hash) }
+  const ofAgents: Accepted = { findSecret: (hash) => findSecret(control, hash) }
 
   async function admit(
     context: RequestContext,
@@ -76,7 +74,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
   ): Promise<Caller> {
     const current = catalog()
     const demoToken = current.demo?.token ?? null
-    const authentication = { tokens, ...accepted, demoToken, now }
+    const authentication = { findToken: reads.token, ...accepted, demoToken, now }
     const principal = await authenticate(context.authorization, authentication)
     if (principal) return await admitKnown(context, principal, requests, current)
     requireRate(await rates.take(principal, context.address, current, requests))
@@ -103,7 +101,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
     admit: (context, requests) => admit(context, requests, ofPages),
     admitKnown: (context, principal, requests) => admitKnown(context, principal, requests),
     admitMessage: async (context) => {
-      const caller = await admit(context, 0, { secrets })
+      const caller = await admit(context, 0, ofAgents)
       requireRate(await rates.overall(caller.principal, context.address, caller.catalog))
       return caller
     },

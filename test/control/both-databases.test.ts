@@ -6,7 +6,7 @@ import { endAllConnections, endConnection } from '../../src/control/connections/
 import { redeemCode, refreshSecrets } from '../../src/control/connections/exchange-secrets.js'
 import { connectionsMax, makeConnection } from '../../src/control/connections/make-connection.js'
 import { removeConnections } from '../../src/control/connections/remove-connections.js'
-import { SecretLookup } from '../../src/control/connections/secret-lookup.js'
+import { findSecret } from '../../src/control/connections/secret-lookup.js'
 import { liveGrants } from '../../src/control/grants.js'
 import * as letters from '../../src/control/letters.js'
 import * as codes from '../../src/control/mailed-codes/email-codes.js'
@@ -18,8 +18,7 @@ import type { ControlStore } from '../../src/control/store/store.js'
 import { liveSubscriptions } from '../../src/control/subscriber-grants.js'
 import { hashToken } from '../../src/control/tokens/token-format.js'
 import { LastUsed } from '../../src/control/tokens/last-used.js'
-import { listTokens, reissueToken } from '../../src/control/tokens/tokens.js'
-import { TokenLookup } from '../../src/control/tokens/token-lookup.js'
+import { findToken, listTokens, reissueToken } from '../../src/control/tokens/tokens.js'
 import { clockAt, hourMs, noon, openAnyStore, subscribe } from './fixtures/store.js'
 import { machineRandom } from '../../src/random.js'
 
@@ -113,13 +112,12 @@ await t.test('codes are counted, tried and removed with their letters', async (t
 await t.test('agents connect, refresh, lose replayed secrets, and are removed', async (t) => {
   const store = openAnyStore(t)
   const { subscriptionId, tokenId } = await subscribe(store)
-  const secrets = new SecretLookup(store, () => 0)
   const agent = { clientId: 'c', clientName: 'Agent', redirectUri: 'http://127.0.0.1/' }
   const asked = { ...agent, codeChallenge: 'x', now: noon }
   const owner = { subscriptionId, tokenId }
   const { connectionId, code } = await makeConnection(store, { ...asked, owner })
   const at = (now: number) => ({
-    ...{ store, secrets, isMailOn: true, terms: { demoHash: bytes, now } },
+    ...{ store, isMailOn: true, terms: { demoHash: bytes, now } },
   })
   const proof = { ...agent, hash: hashToken(code), codeChallenge: 'x' }
   const first = await redeemCode(at(noon), proof)
@@ -129,7 +127,7 @@ await t.test('agents connect, refresh, lose replayed secrets, and are removed', 
   let newest = first
   for (let n = 1; n < 60; n += 1) newest = await refresh(newest?.refresh, noon + n)
   t.match(newest, { accessExpiresAt: noon + 59 + hourMs })
-  t.match(await secrets.find(hashToken(newest?.access ?? '')), { connectionId, owner })
+  t.match(await findSecret(store, hashToken(newest?.access ?? '')), { connectionId, owner })
   const stored = await store.all<{ hash: Buffer }>(sql`SELECT hash FROM connection_secrets`)
   t.equal(stored.length, 71, '20 unused secrets, 50 used ones and the code')
   const reissued = await reissueToken(store, subscriptionId, {
@@ -178,10 +176,9 @@ await t.test('reloads are requested, taken, finished and withdrawn', async (t) =
 await t.test('tokens and subscriptions are found by what they are', async (t) => {
   const store = openAnyStore(t)
   const { token, tokenId, subscriptionId } = await subscribe(store, { email })
-  const lookup = new TokenLookup(store, () => 0)
-  t.match(await lookup.find(hashToken(token)), { tokenId })
+  t.match(await findToken(store, hashToken(token)), { tokenId })
   const unknown = createHash('sha256').update('unknown').digest()
-  t.equal(await lookup.find(unknown), undefined)
+  t.equal(await findToken(store, unknown), undefined)
   t.match(await liveSubscriptions(store, 'buyer@example.COM', noon), [{ subscriptionId, email }])
   t.same(await liveGrants(store, noon), [{ dataset: 'financials', plan: 'start' }])
 })

@@ -4,8 +4,8 @@ import { insertInto, sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 import { createSecret } from '../tokens/token-format.js'
 import { endConnection } from './end-connection.js'
-import { liveUntil } from './secret-lookup.js'
-import type { ConnectionTerms, SecretLookup, SecretRecord } from './secret-lookup.js'
+import { findSecret, liveUntil } from './secret-lookup.js'
+import type { ConnectionTerms, SecretRecord } from './secret-lookup.js'
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
@@ -32,7 +32,6 @@ const usedSecretsMax = 50
 
 export interface Exchange {
   readonly store: ControlStore
-  readonly secrets: SecretLookup
   readonly terms: ConnectionTerms
   /** False when the server has no mail server: then no letter is queued. */
   readonly isMailOn: boolean
@@ -67,10 +66,10 @@ export async function redeemCode(
   exchange: Exchange,
   proof: CodeProof,
 ): Promise<SecretPair | undefined> {
-  const { store, secrets, terms, isMailOn } = exchange
+  const { store, terms, isMailOn } = exchange
   return await store.write(async (tx) => {
     const inside = { ...exchange, store: tx }
-    const code = await secrets.find(proof.hash, tx)
+    const code = await findSecret(tx, proof.hash)
     if (code?.kind !== 'code') return undefined
     if (code.usedAt !== null) return await endReplayed(inside, code)
     const isProven =
@@ -103,10 +102,10 @@ export async function refreshSecrets(
   exchange: Exchange,
   { hash, clientId }: { readonly hash: Uint8Array; readonly clientId: string },
 ): Promise<SecretPair | undefined> {
-  const { store, secrets, terms } = exchange
+  const { store, terms } = exchange
   return await store.write(async (tx) => {
     const inside = { ...exchange, store: tx }
-    const token = await secrets.find(hash, tx)
+    const token = await findSecret(tx, hash)
     if (token?.kind !== 'refresh' || token.clientId !== clientId) return undefined
     if (token.expiresAt <= terms.now || liveUntil(token, terms) === null) return undefined
     if (token.usedAt === null) {

@@ -1,16 +1,9 @@
-import { reportDamage } from '../store/store.js'
 import { sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 import { grantsIn } from '../grants.js'
 import type { Grant, GrantColumns } from '../grants.js'
 import type { ConnectionMeans } from './connections.js'
 import { recordState } from '../tokens/token-state.js'
-
-/**
- * The shortest time between two checks for damage, each of which reads all secrets: a stranger who
- * sends wrong ones must not pay less for a request than it costs.
- */
-const checkEveryMs = 1000
 
 /** A secret of a connection with all that it depends on; times in ms since the epoch, UTC. */
 export interface SecretRecord {
@@ -48,80 +41,38 @@ export interface SecretOwner {
   readonly grants: readonly Grant[]
 }
 
-/** Columns of the left joins are null where a row is missing. */
+/** Columns of the left joins are null for a connection of the demo. */
 type Missing<T> = { readonly [Key in keyof T]: T[Key] | null }
 
-type SecretRow = Omit<SecretRecord, 'owner' | 'connectionId'> & {
-  readonly connectionId: string | null
-} & Missing<Omit<SecretOwner, 'grants'>> &
-  GrantColumns
+type SecretRow = Omit<SecretRecord, 'owner'> & Missing<Omit<SecretOwner, 'grants'>> & GrantColumns
 
 /**
- * Finds secrets of connections. Guarantees that a stored secret does not look unknown because the
- * file is damaged: an agent would give up its connection. A missing one is therefore searched for
- * in other ways.
+ * The secret with this hash, in one read, so that an end takes effect with the next request. Also
+ * returns used, expired and ended ones, for the caller to check.
+ * @throws service_unavailable when the store can't be read
  */
-export class SecretLookup {
-  readonly #store: ControlStore
-  readonly #monotonicMs: () => number
-  #checkedAt = -Infinity
+export async function findSecret(
+  store: ControlStore,
+  hash: Uint8Array,
+): Promise<SecretRecord | undefined> {
+  const rows = await findRows(store, hash)
+  const [first] = rows
+  if (first === undefined) return undefined
+  const { hash: stored, kind, codeChallenge, parent, expiresAt, usedAt, followedAt } = first
+  const { connectionId, clientId, clientName, redirectUri, madeBy, endedAt, demoHash } = first
+  return Object.freeze({
+    ...{ hash: stored, kind, codeChallenge, parent, expiresAt, usedAt, followedAt },
+    ...{ connectionId, clientId, clientName, redirectUri, madeBy, endedAt, demoHash },
+    owner: ownerOf(first, grantsIn(rows)),
+  })
+}
 
-  constructor(store: ControlStore, monotonicMs: () => number) {
-    this.#store = store
-    this.#monotonicMs = monotonicMs
-  }
-
-  /**
-   * The secret with this hash, in one read, so that an end takes effect with the next request. Also
-   * returns used, expired and ended ones, for the caller to check.
-   * @throws service_unavailable when the file can't be read, or is found damaged
-   */
-  async find(hash: Uint8Array, store = this.#store): Promise<SecretRecord | undefined> {
-    const rows = await findRows(store, hash)
-    const [first] = rows
-    if (first === undefined) return await this.#requireAbsent(hash, store)
-    const { connectionId } = first
-    if (connectionId === null) return reportDamage(this.#store, 'a secret without a connection')
-    const { hash: stored, kind, codeChallenge, parent, expiresAt, usedAt, followedAt } = first
-    const { clientId, clientName, redirectUri, madeBy, endedAt, demoHash } = first
-    const owner = demoHash === null ? this.#ownerOf(first, grantsIn(rows)) : null
-    return Object.freeze({
-      ...{ hash: stored, kind, codeChallenge, parent, expiresAt, usedAt, followedAt },
-      ...{ connectionId, clientId, clientName, redirectUri, madeBy, endedAt, demoHash, owner },
-    })
-  }
-
-  #ownerOf(row: SecretRow, grants: readonly Grant[]): SecretOwner {
-    const { tokenId, subscriptionId, subscriptionExpiresAt } = row
-    if (tokenId === null || subscriptionId === null || subscriptionExpiresAt === null) {
-      return reportDamage(this.#store, 'a connection without its token')
-    }
-    const { tokenExpiresAt, revokedAt, cancelledAt, globalRows } = row
-    const token = { tokenId, tokenExpiresAt, revokedAt }
-    return { ...token, subscriptionId, subscriptionExpiresAt, cancelledAt, globalRows, grants }
-  }
-
-  async #requireAbsent(hash: Uint8Array, store: ControlStore): Promise<undefined> {
-    if (store.file === null) return
-    if (this.#monotonicMs() - this.#checkedAt < checkEveryMs) return
-    const [counts] = await store.all<{ stored: number; indexed: number }>(
-      sql`SELECT (SELECT count(*) FROM connection_secrets NOT INDEXED) AS stored,
-         (SELECT count(*) FROM connection_secrets INDEXED BY secrets_by_end) AS indexed`,
-    )
-    if (counts?.stored !== counts?.indexed) {
-      reportDamage(this.#store, 'secrets that are not in an index')
-    }
-    const [result] = await store.all<{ found: string }>(
-      sql`SELECT quick_check AS found FROM pragma_quick_check('connection_secrets')`,
-    )
-    if (result?.found !== 'ok') reportDamage(this.#store, String(result?.found))
-    const indexed = sql`SELECT 1 FROM connection_secrets INDEXED BY secrets_by_end
-      WHERE +hash = ${hash}`
-    if ((await store.all(indexed)).length > 0) {
-      reportDamage(this.#store, 'a secret only in an index')
-    }
-    this.#checkedAt = this.#monotonicMs()
-  }
+function ownerOf(row: SecretRow, grants: readonly Grant[]): SecretOwner | null {
+  const { tokenId, subscriptionId, subscriptionExpiresAt } = row
+  if (tokenId === null || subscriptionId === null || subscriptionExpiresAt === null) return null
+  const { tokenExpiresAt, revokedAt, cancelledAt, globalRows } = row
+  const token = { tokenId, tokenExpiresAt, revokedAt }
+  return { ...token, subscriptionId, subscriptionExpiresAt, cancelledAt, globalRows, grants }
 }
 
 /** What makes a connection usable now. */
@@ -158,7 +109,7 @@ function findRows(store: ControlStore, hash: Uint8Array): Promise<SecretRow[]> {
        s.id AS "subscriptionId", s.expires_at AS "subscriptionExpiresAt",
        s.cancelled_at AS "cancelledAt", s.global_rows AS "globalRows", g.dataset, g.plan
      FROM connection_secrets x
-     LEFT JOIN connections c ON c.id = x.connection_id
+     JOIN connections c ON c.id = x.connection_id
      LEFT JOIN tokens t ON t.id = c.token_id
      LEFT JOIN subscriptions s ON s.id = c.subscription_id
      LEFT JOIN grants g ON g.subscription_id = c.subscription_id

@@ -212,12 +212,6 @@ export class SqliteFile {
     this.#damaged = report
   }
 
-  /** Reports damage that the caller found. @throws service_unavailable */
-  reportDamage(cause: Error): never {
-    this.#damaged?.(cause)
-    throw unavailable(cause)
-  }
-
   /** @throws service_unavailable after `block`: the reason is in the log already */
   refuseBlocked(): void {
     if (this.#isBlocked) throw unavailable(undefined)

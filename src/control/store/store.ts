@@ -1,6 +1,5 @@
 import type { Clock } from '../../clock.js'
 import type { Random } from '../../random.js'
-import { damage } from './failures.js'
 import type { Sql } from './sql.js'
 import type { SqliteFile } from './sqlite-file.js'
 
@@ -49,10 +48,4 @@ export interface ControlStore {
 
   /** Ends all connections, after the transactions that were begun. A second call does nothing. */
   close: () => Promise<void>
-}
-
-/** Reports damage of the store that the caller found. @throws service_unavailable */
-export function reportDamage({ file }: ControlStore, found: string): never {
-  if (file === null) throw new Error(found)
-  return file.reportDamage(damage(found))
 }

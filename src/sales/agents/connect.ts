@@ -10,7 +10,7 @@ import type { ControlStore } from '../../control/store/store.js'
 import { liveSubscriptions } from '../../control/subscriber-grants.js'
 import type { Subscription } from '../../control/subscriptions.js'
 import { hashToken } from '../../control/tokens/token-format.js'
-import { TokenLookup } from '../../control/tokens/token-lookup.js'
+import { findToken } from '../../control/tokens/tokens.js'
 import { newestLiveToken } from '../../control/tokens/tokens.js'
 import { CodeRefusal } from '../form-refusal.js'
 import { requestCode, withCode } from '../codes.js'
@@ -97,7 +97,7 @@ function byToken(
   connections: Readonly<Record<Principal['kind'], Attempts>>,
 ): Connect['connect'] {
   const { now, monotonicMs } = clock
-  const tokens = new TokenLookup(control, monotonicMs)
+  const find = (hash: Buffer) => findToken(control, hash)
   const wrong = new Attempts({ max: wrongTokensMax, windowMs: minuteMs, monotonicMs })
   return async (request, text, address) => {
     const network = networkOf(address)
@@ -105,7 +105,7 @@ function byToken(
     if (wrongWait > 0) return { kind: 'too many', waitSeconds: wrongWait }
     // Counted before the answer is known: others ask at the same time.
     wrong.note(network)
-    const authentication = { tokens, demoToken: demoToken(), now }
+    const authentication = { findToken: find, demoToken: demoToken(), now }
     const principal = await tokenPrincipal(text.trim(), authentication).catch((cause: unknown) => {
       wrong.takeBack(network)
       throw cause

@@ -3,7 +3,7 @@ import type { ControlStore } from '../../control/store/store.js'
 import { endConnection } from '../../control/connections/end-connection.js'
 import { redeemCode, refreshSecrets } from '../../control/connections/exchange-secrets.js'
 import type { SecretPair } from '../../control/connections/exchange-secrets.js'
-import { SecretLookup } from '../../control/connections/secret-lookup.js'
+import { findSecret } from '../../control/connections/secret-lookup.js'
 import type { ConnectionTerms } from '../../control/connections/secret-lookup.js'
 import { hashToken, parseToken } from '../../control/tokens/token-format.js'
 import type { CodeParts } from '../codes.js'
@@ -69,9 +69,8 @@ interface SignInParts {
 /** Creates a sign-in with all counts at zero. */
 export function createSignIn(parts: SignInParts): SignIn {
   const { control, key, takesDocuments, clock } = parts
-  const { now, monotonicMs } = clock
+  const { now } = clock
   const documents = new ClientDocuments(parts)
-  const secrets = new SecretLookup(control, monotonicMs)
   const findClient = (id: string, address: string): Promise<Client> | Client => {
     const url = takesDocuments ? documentUrl(id) : null
     return url ? documents.find(url, address) : requireOwnClient(key, id)
@@ -84,12 +83,12 @@ export function createSignIn(parts: SignInParts): SignIn {
     readRequest: (query, issuer, address) =>
       readAuthorizeRequest(query, { issuer, findClient: (id) => findClient(id, address) }),
     ...connecting(parts),
-    exchange: exchanging(parts, secrets),
+    exchange: exchanging(parts),
     revoke: async (form) => {
       const { required, optional } = readParameters(form)
       const secret = parseToken(required('token'))
       const isOfConnection = secret?.kind === 'agent' || secret?.kind === 'renew'
-      const found = isOfConnection ? await secrets.find(secret.hash) : undefined
+      const found = isOfConnection ? await findSecret(control, secret.hash) : undefined
       if (!found || found.endedAt !== null) return
       if ((optional('client_id') ?? found.clientId) !== found.clientId) return
       await endConnection(control, found.connectionId, { reason: 'disconnected', now: now() })
@@ -97,14 +96,14 @@ export function createSignIn(parts: SignInParts): SignIn {
   }
 }
 
-function exchanging(parts: SignInParts, secrets: SecretLookup): SignIn['exchange'] {
+function exchanging(parts: SignInParts): SignIn['exchange'] {
   const { control, key, clock, isMailOn, codes } = parts
   const termsNow = (): ConnectionTerms => {
     const demoToken = parts.demoToken()
     return { demoHash: demoToken === null ? null : hashToken(demoToken), now: clock.now() }
   }
   const pairFor = async (grant: TokenGrant): Promise<SecretPair | undefined> => {
-    const exchange = { store: control, secrets, terms: termsNow(), isMailOn }
+    const exchange = { store: control, terms: termsNow(), isMailOn }
     const secret = parseToken(grant.secret)
     if (grant.kind === 'code') {
       if (secret?.kind !== 'code') return undefined

@@ -15,7 +15,7 @@ import {
   removeConnections,
   waitingLifeMs,
 } from '../../../src/control/connections/remove-connections.js'
-import { SecretLookup, liveUntil } from '../../../src/control/connections/secret-lookup.js'
+import { findSecret, liveUntil } from '../../../src/control/connections/secret-lookup.js'
 import { sql } from '../../../src/control/store/sql.js'
 import type { ControlStore } from '../../../src/control/store/store.js'
 import { createSubscription } from '../../../src/control/subscriptions.js'
@@ -117,7 +117,6 @@ class Life {
   readonly #subscriptionId: string
   readonly #agents: Agent[] = []
   #store: ControlStore
-  #secrets: SecretLookup
   #token: string
   #now = begin
 
@@ -130,7 +129,6 @@ class Life {
     this.#path = path
     this.#note = note
     this.#store = store
-    this.#secrets = new SecretLookup(store, () => performance.now())
     this.#subscriptionId = sold.subscriptionId
     this.#token = sold.tokenId
   }
@@ -174,7 +172,6 @@ class Life {
       case 'crash':
         await this.#store.close()
         this.#store = openRecordsOf(this.#path)
-        this.#secrets = new SecretLookup(this.#store, () => performance.now())
     }
   }
 
@@ -182,7 +179,7 @@ class Life {
   async check(): Promise<void> {
     for (const agent of this.#agents) {
       for (const { text, endsAt } of agent.accesses.slice(-20)) {
-        const found = await this.#secrets.find(hashToken(text))
+        const found = await findSecret(this.#store, hashToken(text))
         const isOpen =
           found !== undefined &&
           found.expiresAt > this.#now &&
@@ -205,7 +202,7 @@ class Life {
   }
 
   get #exchange(): Exchange {
-    return { store: this.#store, secrets: this.#secrets, terms: this.#terms, isMailOn: false }
+    return { store: this.#store, terms: this.#terms, isMailOn: false }
   }
 
   #agentAt(at: number): Agent | undefined {
@@ -242,7 +239,7 @@ class Life {
   async #redeem(agent: Agent | undefined): Promise<void> {
     if (!agent) return
     const hash = hashToken(agent.code)
-    const isKept = (await this.#secrets.find(hash)) !== undefined
+    const isKept = (await findSecret(this.#store, hash)) !== undefined
     const pair = await redeemCode(this.#exchange, {
       hash,
       clientId,
