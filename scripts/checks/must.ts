@@ -34,7 +34,7 @@ const steps: readonly Step[] = [
   },
   { name: 'postgres', line: 'npm test -- test/scale/postgres-*.test.ts', seconds: 60, turn },
   { name: 'faults', line: 'tsx scripts/check.ts faults', seconds: 180, after },
-  { name: 'conformance', line: 'tsx scripts/conformance.ts --check', seconds: 40, after },
+  { name: 'conformance', line: 'tsx scripts/conformance.ts', seconds: 40, after },
   { name: 'mail', line: 'tsx scripts/check.ts mail', seconds: 30, after },
   { name: 'charges', line: 'tsx scripts/check.ts charges --cycles 10', seconds: 30, after },
   {
