@@ -45,7 +45,7 @@ const weights: Readonly<Record<string, number>> = {
   access: 817,
   app: 2683,
   catalog: 2229,
-  cli: 7450,
+  cli: 7403,
   columns: 1753,
   control: 7111,
   engine: 11_457,

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { connectionState, listConnections } from '../control/connections/connections.js'
-import { showConnection } from '../control/connections/connections.js'
 import type { Connection } from '../control/connections/connections.js'
 import { endAllConnections, endConnection } from '../control/connections/end-connection.js'
 import { redirectTarget } from '../control/connections/redirect-target.js'
@@ -17,7 +16,7 @@ import { readFilledStore, readStore, withFilledStore } from './state.js'
 
 type RevokeFlags = Flags & { readonly all?: string }
 
-/** `das connection …`: lists, shows and ends the connections of agents that signed in. */
+/** `das connection …`: lists and ends the connections of agents that signed in. */
 export function addConnection(program: Command, parts: CliParts): void {
   const group = addGroup(
     program,
@@ -34,14 +33,6 @@ export function addConnection(program: Command, parts: CliParts): void {
       'connected_at, last_used_at, ended_at}]',
     examples: ['das connection list', 'das connection list sub_0123456789abcdef'],
     run: ({ state }, _flags, id: string | undefined) => list(parts, state, id),
-  })
-  addPrinted(group, parts, {
-    usage: 'show <id>',
-    description: 'Show one connection: how it was made, its token, and where its access goes.',
-    settings: ['state'],
-    json: 'print the connection as in das connection list',
-    examples: ['das connection show con_0123456789abcdef'],
-    run: ({ state }, _flags, id: string) => show(parts, state, id),
   })
   addPrinted(group, parts, {
     usage: 'revoke [id]',
@@ -81,12 +72,6 @@ async function list(parts: CliParts, state: string, id: string | undefined): Pro
   }
 }
 
-async function show(parts: CliParts, state: string, id: string): Promise<Result> {
-  const connection = await readFilledStore(parts, state, (store) => showConnection(store, id))
-  const now = parts.clock.now()
-  return { json: connectionJson(connection, now), lines: connectionLines(connection, now) }
-}
-
 async function revoke(
   parts: CliParts,
   state: string,
@@ -122,39 +107,6 @@ function connectionJson(connection: Connection, now: number) {
     last_used_at: isoTimeOrNull(connection.lastUsedAt),
     ended_at: isoTimeOrNull(connection.endedAt),
   }
-}
-
-/** A connection line by line. */
-function connectionLines(connection: Connection, now: number): readonly string[] {
-  const { subscriptionId, connectedAt, lastUsedAt, endedAt } = connection
-  const facts: readonly (readonly [string, string])[] = [
-    ['connection', connection.connectionId],
-    ['subscription', subscriptionId ?? 'the public demo token'],
-    ...tokenFacts(connection),
-    ['app', plainText(connection.clientName)],
-    ['access goes to', connection.redirectUri],
-    ['state', connectionState(connection, now)],
-    ['made', minute(connection.createdAt)],
-    ['connected', connectedAt === null ? 'not yet' : minute(connectedAt)],
-    ['last used', lastUsedAt === null ? 'never' : minute(lastUsedAt)],
-    ...(endedAt === null ? [] : [['ended', minute(endedAt)] as const]),
-  ]
-  const width = Math.max(...facts.map(([name]) => name.length))
-  return facts.map(([name, value]) => `${name.padEnd(width)}  ${value}`)
-}
-
-function tokenFacts({
-  tokenId,
-  tokenHint,
-  madeBy,
-}: Connection): readonly (readonly [string, string])[] {
-  if (tokenId === null) return []
-  const token = `${tokenId} (${tokenHint})`
-  if (madeBy === 'token') return [['made with', token]]
-  return [
-    ['made with', 'a mailed code'],
-    ['ends with', token],
-  ]
 }
 
 function receiverOf({ redirectUri }: Connection): string {

@@ -104,6 +104,7 @@ function stackOf(cause: unknown): string {
 
 /** Commands of the release before that are gone, and what to use in place of each. */
 const goneCommands: Readonly<Record<string, string>> = {
+  'connection show': 'Use das connection list --json: it has all that is known of each connection.',
   query:
     'Ask the server with curl and the header "Authorization: Bearer TOKEN": ' +
     '/v1/DATASET?COLUMN=OPERATOR.VALUE, or /v1/DATASET/export for all rows. See docs/rest.md.',

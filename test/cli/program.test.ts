@@ -23,7 +23,6 @@ await t.test('every command has a help text with an example, and --json', async 
     'backup',
     'connection list',
     'connection revoke',
-    'connection show',
     'control copy',
     'dataset add',
     'dataset check',
