@@ -43,7 +43,7 @@ const layers = [
  */
 const weights: Readonly<Record<string, number>> = {
   access: 817,
-  app: 2683,
+  app: 2593,
   catalog: 2229,
   cli: 7403,
   columns: 1753,

@@ -6,7 +6,7 @@ import type { ControlStore } from '../../control/store/store.js'
 import { Rounds } from '../../rounds.js'
 
 /** What works over the control store by itself, beside requests. */
-export interface RoundParts {
+interface RoundParts {
   readonly control: ControlStore
   readonly clock: Clock
   readonly logger: Pick<FastifyBaseLogger, 'warn' | 'error'>

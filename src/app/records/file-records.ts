@@ -19,7 +19,6 @@ import type { Jobs } from '../../control/jobs.js'
 import { ServiceError } from '../../errors.js'
 import type { ServerBase } from '../server-base.js'
 import { AuditTrail } from './audit-trail.js'
-import { ClockWatch } from './clock-watch.js'
 import { openKeys } from './open-keys.js'
 import type { Keys } from './open-keys.js'
 
@@ -38,7 +37,7 @@ export interface Records {
   readonly jobs: Jobs
   /** Whether the store can be read and written. */
   readonly isUsable: () => Promise<boolean>
-  /** Begins to watch control.db and the clock, once all that hears of a change is built. */
+  /** Begins to watch control.db, once all that hears of a change is built. */
   readonly start: () => void
 }
 
@@ -93,7 +92,6 @@ export async function openFileRecords(base: ServerBase, parts: RecordsParts): Pr
       },
     }),
   )
-  const clockWatch = cleanup.use(new ClockWatch({ control, clock, logger }))
   const health = writeHealth(control, chargeStore, base)
   return {
     control,
@@ -109,7 +107,6 @@ export async function openFileRecords(base: ServerBase, parts: RecordsParts): Pr
     start: () => {
       watch.start()
       trail.start()
-      void clockWatch.start()
     },
   }
 }

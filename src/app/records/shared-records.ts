@@ -18,7 +18,6 @@ import { ServiceError } from '../../errors.js'
 import { LastUsed } from '../../control/tokens/last-used.js'
 import type { ServerBase } from '../server-base.js'
 import { AuditTrail } from './audit-trail.js'
-import { ClockWatch } from './clock-watch.js'
 import type { Records, RecordsParts } from './file-records.js'
 import { openKeys } from './open-keys.js'
 
@@ -44,7 +43,6 @@ export async function openSharedRecords(
   const charges = cleanup.use(new ChargeQueue(chargeStore, clock))
   const jobs = cleanup.use(new AdvisoryLock(url))
   const { monotonicMs } = clock
-  const clockWatch = cleanup.use(new ClockWatch({ control, clock, logger }))
   const health = new DatabaseHealth(control, {
     now: monotonicMs,
     report: (failure) => {
@@ -68,7 +66,6 @@ export async function openSharedRecords(
     // PostgreSQL watches its own files.
     start: () => {
       trail.start()
-      void clockWatch.start()
     },
   }
 }
