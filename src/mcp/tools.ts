@@ -65,7 +65,8 @@ export const AggregateArguments = Type.Object(
   { resource, ...summaryFields },
   {
     additionalProperties: false,
-    description: 'an object {resource, group, measures, filters, having, order, limit, labels}',
+    description:
+      'an object {resource, group, measures, filters, having, order, pivot, rest, limit, labels}',
   },
 )
 
