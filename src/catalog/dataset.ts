@@ -19,6 +19,8 @@ import type { ColumnTexts } from '../versions/files/unite.js'
 import { entityOf } from './entity.js'
 import { firstNamesOf, requireFirstColumns } from './first-columns.js'
 import type { FirstNames } from './first-columns.js'
+import { linksOf } from './links.js'
+import type { Link } from './links.js'
 import { derivedVersion } from '../versions/version.js'
 import type { Version } from '../versions/version.js'
 
@@ -37,6 +39,8 @@ export interface Dataset {
   /** The date of the data, as the registry says; null = the newest value of the history column. */
   readonly asOf: string | null
   readonly listed: boolean
+  /** Columns of datasets that hold the key of its entities. */
+  readonly links: readonly Link[]
   /** Which columns a first question shows. */
   readonly firstNames: FirstNames
   readonly limit: { readonly default: number; readonly max: number }
@@ -88,6 +92,7 @@ export function registryDataset(name: string, entry: DatasetEntry): Dataset {
     }),
     asOf: entry.as_of === undefined ? null : String(entry.as_of),
     listed: entry.listed ?? false,
+    links: linksOf(entry),
     firstNames: firstNamesOf(entry),
     limit: Object.freeze({ default: entry.limit?.default ?? Math.min(defaultLimit, max), max }),
     requireFilter: entry.require_filter === true,

@@ -1,3 +1,4 @@
+import { didYouMean, quoted } from '../text.js'
 import { measureProblems } from './measure-rules.js'
 import { isRecord, problemAt, recordOf } from './shape.js'
 import type { ShapeProblem } from './shape.js'
@@ -13,7 +14,8 @@ const reservedDatasetName = 'account'
  * keys that contradict each other. The content may have any shape.
  */
 export function ruleProblems(content: unknown): readonly ShapeProblem[] {
-  return Object.entries(recordOf(recordOf(content)['datasets'])).flatMap(([name, dataset]) => {
+  const datasets = recordOf(recordOf(content)['datasets'])
+  return Object.entries(datasets).flatMap(([name, dataset]) => {
     const path = ['datasets', name]
     const entry = recordOf(dataset)
     const plans = Object.entries(recordOf(entry['plans'])).filter(([, plan]) => isRecord(plan))
@@ -21,6 +23,7 @@ export function ruleProblems(content: unknown): readonly ShapeProblem[] {
       ...datasetNameProblems(name, path),
       ...(isRecord(dataset) ? sourceProblems(entry, path) : []),
       ...limitProblems(recordOf(entry['limit']), path),
+      ...linkProblems(entry, Object.keys(datasets), [...path, 'links']),
       ...measureProblems(entry['measures'], [...path, 'measures']),
       ...Object.entries(recordOf(entry['columns'])).flatMap(([column, value]) =>
         levelProblems(recordOf(value), [...path, 'columns', column, 'levels']),
@@ -81,6 +84,32 @@ function limitProblems(
   return [
     problemAt([...path, 'limit', 'default'], `must be at most limit.max (${max}), got ${usual}.`),
   ]
+}
+
+/** Which columns the other dataset has is known when its files are open: `catalog/links.ts`. */
+function linkProblems(
+  { links, entity }: Readonly<Record<string, unknown>>,
+  datasets: readonly string[],
+  path: readonly string[],
+): readonly ShapeProblem[] {
+  if (links === undefined) return []
+  if (entity === undefined) {
+    return [problemAt(path, 'needs an entity: add "entity: {key: <column>}" to the dataset.')]
+  }
+  const { key } = recordOf(entity)
+  return Object.entries(recordOf(links)).flatMap(([name, columns]) => {
+    if (!datasets.includes(name)) {
+      const near = didYouMean(name, datasets)
+      return [problemAt([...path, name], `there is no dataset ${quoted(name)}.${near}`)]
+    }
+    return Object.entries(recordOf(columns))
+      .filter(([, own]) => typeof own === 'string' && own !== key)
+      .map(([column, own]) => {
+        const meant = quoted(String(key))
+        const message = `must be the key of the entity, ${meant}, got ${quoted(String(own))}.`
+        return problemAt([...path, name, column], message)
+      })
+  })
 }
 
 function levelProblems(

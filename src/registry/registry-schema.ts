@@ -156,6 +156,15 @@ const EntitySchema = objectOf(entityShape, {
   aliases: Type.Optional(text),
 })
 
+const LinksSchema = Type.Record(
+  anyName,
+  Type.Record(anyName, text, {
+    minProperties: 1,
+    description: "a map of its columns to the key of this dataset's entity",
+  }),
+  { description: 'a map of datasets by name' },
+)
+
 /** The rest of a measure, one function with its columns, is checked in `measure-rules.ts`. */
 const MeasureSchema = Type.Object(
   { unit: Type.Optional(localText), description: Type.Optional(localText) },
@@ -180,6 +189,7 @@ export const DatasetEntrySchema = objectOf('a dataset', {
   lookups: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
   history: Type.Optional(text),
   entity: Type.Optional(EntitySchema),
+  links: Type.Optional(LinksSchema),
   first_columns: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
   limit: Type.Optional(LimitSchema),
   require_filter: Type.Optional(

@@ -12,6 +12,7 @@ import type { LostVersion } from '../../versions/store/damage-state.js'
 import type { Storage } from '../../versions/store/disk-use.js'
 import type { CheckedFile, Verdict } from '../../versions/store/file-checks.js'
 import type { StoredFile, Version } from '../../versions/version.js'
+import { withLinkWarnings } from '../links.js'
 import { reasonOf } from '../open-dataset.js'
 import { LiveRegistry } from './live-registry.js'
 import type { LiveRegistryOptions } from './live-registry.js'
@@ -263,7 +264,11 @@ export class LiveCatalog {
       return dataset ? [[name, dataset] as const] : []
     })
     const { demo, prompts } = registry
-    const catalog = Object.freeze({ datasets: new Map(datasets), demo, prompts })
+    const catalog = Object.freeze({
+      datasets: withLinkWarnings(new Map(datasets), registry),
+      demo,
+      prompts,
+    })
     return Object.freeze({ catalog, registry, registryReason })
   }
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { readRegistry, versionsFolderOf } from '../../catalog.js'
 import { DeliveryReview } from '../../catalog/delivery-review.js'
 import { servedVersion } from '../../catalog/served-version.js'
+import type { Dataset } from '../../catalog/dataset.js'
 import type { Config } from '../../config.js'
 import { liveGrants } from '../../control/grants.js'
 import type { Registry } from '../../registry/registry.js'
@@ -57,9 +58,10 @@ async function check(
   for (const line of registry.warnings) parts.stderr.write(`warning: ${line}\n`)
   const nowMs = parts.clock.now()
   const sold = (await readStore(parts, config.state, (store) => liveGrants(store, nowMs))) ?? []
-  const context = { registry, sold }
   const names = name === undefined ? [...registry.datasets.keys()] : [name]
-  const verdicts = (await examineAll(parts, config, flags, registry, names)).map((each) => ({
+  const { examined, datasets } = await examineAll(parts, config, flags, registry, names)
+  const context = { registry, sold, datasets }
+  const verdicts = examined.map((each) => ({
     ...checkDataset(each, context),
     version: each.dataset.version,
   }))
@@ -77,6 +79,12 @@ async function check(
   }
 }
 
+interface Examination {
+  readonly examined: readonly ExaminedDataset[]
+  /** Those examined, and those that their links name. */
+  readonly datasets: ReadonlyMap<string, Dataset>
+}
+
 /** Opens and examines the datasets one after another. */
 async function examineAll(
   parts: CliParts,
@@ -84,7 +92,7 @@ async function examineAll(
   flags: Flags,
   registry: Registry,
   names: readonly string[],
-): Promise<readonly ExaminedDataset[]> {
+): Promise<Examination> {
   const deep = flags['deep'] === true
   const inspectFiles = parts.inspectFiles(memoryLimit)
   const checks = new FileChecks(hashFile, parts.clock)
@@ -118,7 +126,12 @@ async function examineAll(
       })
     examined.push(await parts.untilInterrupted(examine).finally(progress.end))
   }
-  return examined
+  const datasets = new Map(examined.map(({ dataset }) => [dataset.name, dataset]))
+  for (const { dataset: other } of examined.flatMap(({ dataset }) => dataset.links)) {
+    if (datasets.has(other)) continue
+    datasets.set(other, (await openToCheck(other, registry, sources)).dataset)
+  }
+  return { examined, datasets }
 }
 
 type PrintedCheck = DatasetCheck & { readonly version?: Version | null }

@@ -1,4 +1,5 @@
 import type { Dataset } from '../../catalog/dataset.js'
+import { brokenLinks } from '../../catalog/links.js'
 import type { Grant } from '../../control/grants.js'
 import { summaryNames } from '../../registry/column-names.js'
 import { plansOf } from '../../registry/registry.js'
@@ -24,6 +25,8 @@ export interface CheckContext {
   readonly registry: Registry
   /** The grants of live subscriptions. */
   readonly sold: readonly Grant[]
+  /** By name, with all that links name. */
+  readonly datasets: ReadonlyMap<string, Dataset>
 }
 
 const levels: readonly FindingLevel[] = ['error', 'warning', 'info']
@@ -38,6 +41,9 @@ export function checkDataset(examined: ExaminedDataset, context: CheckContext): 
     ...examined.warnings.map(({ code, message }) => finding(code, message)),
     ...(version ? versionFindings(dataset, version, context) : []),
     ...(version && inspection !== null ? inspectionFindings(examined, version, inspection) : []),
+    ...brokenLinks(dataset.name, dataset, context.datasets, context.registry).map((line) =>
+      finding('link_broken', line),
+    ),
     ...planFindings(dataset.name, context),
   ]
   const findings = levels.flatMap((level) => all.filter((each) => each.level === level))
@@ -51,7 +57,10 @@ export function checkDataset(examined: ExaminedDataset, context: CheckContext): 
 }
 
 /** Verdicts on datasets that live subscriptions include but the registry lacks. */
-export function missingDatasetChecks({ registry, sold }: CheckContext): readonly DatasetCheck[] {
+export function missingDatasetChecks({
+  registry,
+  sold,
+}: Pick<CheckContext, 'registry' | 'sold'>): readonly DatasetCheck[] {
   const names = new Set(sold.map(({ dataset }) => dataset))
   return [...names]
     .filter((name) => !registry.datasets.has(name))

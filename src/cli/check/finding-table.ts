@@ -26,6 +26,7 @@ export const findingLevels = {
   granted_dataset_missing: 'warning',
   demo_without_token: 'warning',
   demo_empty: 'warning',
+  link_broken: 'warning',
   history_empty: 'warning',
   history_odd: 'warning',
   columns_missing: 'warning',
