@@ -12,20 +12,24 @@ import { memberText } from '../row-texts.js'
 import type { Caller, Service } from '../service.js'
 import { correctedCall } from './corrected-call.js'
 import { describeAnswer } from './describe-answer.js'
+import { fetchEntity } from './entity-text.js'
 import {
   answerRoom,
   findAnswer,
   groupsAnswer,
   groupsRoom,
   queryAnswer,
+  searchAnswer,
   topAnswer,
 } from './query-answer.js'
 import {
   AggregateArguments,
   DescribeArguments,
+  FetchArguments,
   FindArguments,
   ListArguments,
   QueryArguments,
+  SearchArguments,
   TopArguments,
   usualLimit,
 } from './tools.js'
@@ -35,6 +39,8 @@ import type { ToolName } from './tools.js'
 export interface Call {
   readonly caller: Caller
   readonly bodyText: string
+  /** The address of the portal. */
+  readonly site: string
 }
 
 /** A tool's result in the protocol; an error has no structured content. */
@@ -57,6 +63,8 @@ const argumentLists: Readonly<Record<ToolName, readonly string[]>> = {
   aggregate: summaryLists,
   top: questionLists,
   find: [],
+  search: [],
+  fetch: [],
 }
 
 const readList = shapeReader(ListArguments, 'the arguments')
@@ -64,6 +72,8 @@ const readDescribe = shapeReader(DescribeArguments, 'the arguments')
 const readQuery = shapeReader(QueryArguments, 'the arguments', 'rows')
 const readAggregate = shapeReader(AggregateArguments, 'the arguments', 'aggregate')
 const readFind = shapeReader(FindArguments, 'the arguments')
+const readSearch = shapeReader(SearchArguments, 'the arguments')
+const readFetch = shapeReader(FetchArguments, 'the arguments')
 const readTop = shapeReader(TopArguments, 'the arguments', 'top')
 
 /**
@@ -74,14 +84,15 @@ export async function callTool(
   service: Service,
   name: ToolName,
   args: unknown,
-  { caller, bodyText }: Call,
+  call: Call,
   logFault: (error: ServiceError) => void,
 ): Promise<ToolResult> {
+  const { caller, bodyText } = call
   let given = args
   try {
     requireExactArguments(bodyText)
     given = readForms(args, argumentLists[name])
-    const text = exactJsonText(await run(service, caller, name, given))
+    const text = exactJsonText(await run(service, call, name, given))
     return {
       content: [{ type: 'text', text }],
       structuredContent: { ...recordOf(JSON.parse(text)) },
@@ -91,10 +102,10 @@ export async function callTool(
     const error = asServiceError(cause)
     caller.context.observe?.({ kind: 'refusal', code: error.code })
     if (isFault(error)) logFault(error)
-    const check = (args: unknown) => run(service, caller, name, args, true)
-    const call = await correctedCall(name, recordOf(given), error, check)
+    const check = (args: unknown) => run(service, call, name, args, true)
+    const corrected = await correctedCall(name, recordOf(given), error, check)
     return {
-      content: [{ type: 'text', text: errorText(error, call, name, recordOf(given)) }],
+      content: [{ type: 'text', text: errorText(error, corrected, name, recordOf(given)) }],
       isError: true,
     }
   }
@@ -103,7 +114,7 @@ export async function callTool(
 /** Answers a call; `checkOnly` makes every check, but reads and charges nothing. */
 async function run(
   service: Service,
-  caller: Caller,
+  { caller, site }: Call,
   name: ToolName,
   args: unknown,
   checkOnly = false,
@@ -142,6 +153,13 @@ async function run(
       const { resource = null, ...asked } = readFind(args)
       return findAnswer(await service.find(caller, resource, rawFind(asked), checkOnly))
     }
+    case 'search': {
+      const { query } = readSearch(args)
+      const request = { ...rawFind({ q: query }), explain: false }
+      return searchAnswer(await service.find(caller, null, request, checkOnly), site)
+    }
+    case 'fetch':
+      return fetchEntity(service, caller, readFetch(args).id, site, checkOnly)
     case 'top': {
       const { resource, ...top } = readTop(args)
       const page = await service.top(caller, {
@@ -178,6 +196,7 @@ function errorText(
 
 /** What to call next, where there is no corrected call. */
 function adviceFor(error: ServiceError, tool: ToolName, args: Arguments): string | null {
+  if (tool === 'fetch' && error.code === 'not_found') return null
   if (error.code === 'not_found') {
     const other = tool === 'aggregate' ? ', or query for rows' : ''
     return `Call list_resources {} for the names${other}.`
@@ -185,7 +204,7 @@ function adviceFor(error: ServiceError, tool: ToolName, args: Arguments): string
   if (error.retryAfterSeconds !== undefined) return `Try again in ${error.retryAfterSeconds} s.`
   if (error.code !== 'bad_request') return null
   const { resource } = args
-  if (tool === 'list_resources') return null
+  if (tool === 'list_resources' || tool === 'search') return null
   if (typeof resource !== 'string') return 'Call list_resources {} for the names.'
   const described = JSON.stringify({ resource: resource.slice(0, 64) })
   return `Call describe_resource ${described} for columns, operators and examples.`

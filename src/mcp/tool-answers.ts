@@ -99,3 +99,13 @@ export const FindAnswer = Type.Object({
   left_out: Type.Optional(texts),
   quota: dataHead.quota,
 })
+
+export const SearchAnswer = Type.Object({
+  results: Type.Array(Type.Object({ id: text, title: text, url: text })),
+})
+
+export const FetchAnswer = Type.Object({
+  ...SearchAnswer.properties.results.items.properties,
+  text,
+  metadata: question,
+})

@@ -1,17 +1,21 @@
 import type { Tool } from '@modelcontextprotocol/server'
 import Type from 'typebox'
+import { accessibleDatasets } from '../access/access.js'
 import { operatorNames } from '../columns/operators.js'
 import { questionFields } from '../query/parse-json.js'
 import { groupsLimit, groupsMax, measuresMax } from '../query/summary/raw-summary.js'
 import { summaryFields } from '../query/summary/parse-summary.js'
 import { findFields } from '../query/parse-find.js'
 import { topFields } from '../query/parse-top.js'
+import type { Caller } from '../service.js'
 import {
   AggregateAnswer,
   DescribeAnswer,
+  FetchAnswer,
   FindAnswer,
   ListAnswer,
   QueryAnswer,
+  SearchAnswer,
   TopAnswer,
 } from './tool-answers.js'
 
@@ -88,6 +92,16 @@ export const FindArguments = Type.Object(
   { additionalProperties: false, description: 'an object {q, resource, limit}' },
 )
 
+export const SearchArguments = Type.Object(
+  { query: Type.String({ description: 'a name in any spelling, or a key' }) },
+  { additionalProperties: false, description: 'an object {query}' },
+)
+
+export const FetchArguments = Type.Object(
+  { id: Type.String({ description: 'an id of search: <dataset>/<key>' }) },
+  { additionalProperties: false, description: 'an object {id}' },
+)
+
 const annotations = {
   readOnlyHint: true,
   openWorldHint: false,
@@ -114,7 +128,7 @@ function plain(
   return JSON.parse(text) as Tool['inputSchema']
 }
 
-/** The six tools, always in this order. */
+/** All tools, always in this order. */
 export const tools = [
   {
     name: 'list_resources',
@@ -209,6 +223,36 @@ export const tools = [
     outputSchema: plain(FindAnswer),
     annotations: { title: 'Find a company by name', ...annotations },
   },
+  {
+    name: 'search',
+    title: 'Search companies',
+    description:
+      'Companies and other entities of all datasets by name or key, like find: the id of each is ' +
+      'for fetch. Each result counts as a part of a row.',
+    inputSchema: plain(SearchArguments),
+    outputSchema: plain(SearchAnswer),
+    annotations: { title: 'Search companies', ...annotations },
+  },
+  {
+    name: 'fetch',
+    title: 'Read all of a company',
+    description:
+      'Everything about one entity of search or find, as text: each figure with its label and ' +
+      'unit, by section, a column for each period, newest first. For single figures query costs ' +
+      'fewer tokens. Each period counts as a row of the monthly quota.',
+    inputSchema: plain(FetchArguments),
+    outputSchema: plain(FetchAnswer),
+    annotations: { title: 'Read all of a company', ...annotations },
+  },
 ] as const
+
+/** Those that find and read entities, where a dataset has some. */
+const entityTools: readonly string[] = ['search', 'fetch']
+
+/** The tools of a token: where no dataset has an entity, none that reads entities. */
+export function offeredTools({ principal, catalog }: Pick<Caller, 'principal' | 'catalog'>) {
+  const hasEntity = accessibleDatasets(principal, catalog).some(({ version }) => version.entity)
+  return tools.filter(({ name }) => hasEntity || !entityTools.includes(name))
+}
 
 export type ToolName = (typeof tools)[number]['name']
