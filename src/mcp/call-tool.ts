@@ -13,6 +13,8 @@ import type { Caller, Service } from '../service.js'
 import { correctedCall } from './corrected-call.js'
 import { describeAnswer } from './describe-answer.js'
 import { fetchEntity } from './entity-text.js'
+import { inMcpWords } from './error-words.js'
+import { joinsOf } from './joins.js'
 import {
   answerRoom,
   findAnswer,
@@ -125,7 +127,8 @@ async function run(
       return { resources: await service.listDatasets(caller) }
     case 'describe_resource': {
       const { resource, ...asked } = readDescribe(args)
-      return describeAnswer(await service.guideDataset(caller, resource), asked)
+      const guide = await service.guideDataset(caller, resource)
+      return describeAnswer(guide, asked, joinsOf(caller, resource))
     }
     case 'query': {
       const { resource, explain = true, ...question } = readQuery(args)
@@ -189,7 +192,7 @@ function errorText(
   tool: ToolName,
   args: Arguments,
 ): string {
-  const text = `${error.code}: ${error.detail}`.slice(0, errorLettersMax)
+  const text = inMcpWords(`${error.code}: ${error.detail}`).slice(0, errorLettersMax)
   const advice = call ?? adviceFor(error, tool, args)
   return advice === null ? text : `${text}\n${advice}`
 }
