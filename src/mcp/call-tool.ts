@@ -12,7 +12,7 @@ import { memberText } from '../row-texts.js'
 import type { Caller, Service } from '../service.js'
 import { correctedCall } from './corrected-call.js'
 import { describeAnswer } from './describe-answer.js'
-import { fetchEntity } from './entity-text.js'
+import { fetchEntity, searchEntities } from './entity-text.js'
 import { inMcpWords } from './error-words.js'
 import { joinsOf } from './joins.js'
 import {
@@ -21,7 +21,6 @@ import {
   groupsAnswer,
   groupsRoom,
   queryAnswer,
-  searchAnswer,
   topAnswer,
 } from './query-answer.js'
 import {
@@ -127,8 +126,8 @@ async function run(
       return { resources: await service.listDatasets(caller) }
     case 'describe_resource': {
       const { resource, ...asked } = readDescribe(args)
-      const guide = await service.guideDataset(caller, resource)
-      return describeAnswer(guide, asked, joinsOf(caller, resource))
+      const joins = joinsOf(caller, resource)
+      return describeAnswer(await service.guideDataset(caller, resource), asked, joins)
     }
     case 'query': {
       const { resource, explain = true, ...question } = readQuery(args)
@@ -153,14 +152,11 @@ async function run(
       return answer.kind === 'groups' ? groupsAnswer(answer) : answer
     }
     case 'find': {
-      const { resource = null, ...asked } = readFind(args)
-      return findAnswer(await service.find(caller, resource, rawFind(asked), checkOnly))
+      const { resource = null, ...q } = readFind(args)
+      return findAnswer(await service.find(caller, resource, rawFind(q), checkOnly))
     }
-    case 'search': {
-      const { query } = readSearch(args)
-      const request = { ...rawFind({ q: query }), explain: false }
-      return searchAnswer(await service.find(caller, null, request, checkOnly), site)
-    }
+    case 'search':
+      return searchEntities(service, caller, readSearch(args).query, site, checkOnly)
     case 'fetch':
       return fetchEntity(service, caller, readFetch(args).id, site, checkOnly)
     case 'top': {

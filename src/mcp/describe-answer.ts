@@ -28,8 +28,8 @@ export interface DescribedColumns {
 
 /**
  * The answer of `describe_resource`, for `exactJsonText`: the guide, with example rows by column
- * and calls of `query`; `joins` says which columns find rows of other datasets. A caller that asks for columns has these parts already: only its columns
- * and their example values are in the answer.
+ * and calls of `query`. A caller that asks for columns has these parts already: only its columns
+ * and their example values are in the answer. `joins` are columns that find rows elsewhere.
  * @throws bad_request for an unknown column
  */
 export function describeAnswer(

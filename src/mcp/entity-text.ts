@@ -3,6 +3,7 @@ import { callName } from '../columns/call-text.js'
 import type { Column } from '../columns/column.js'
 import { isOrdered } from '../columns/functions.js'
 import { ServiceError } from '../errors.js'
+import { rawFind } from '../query/parse-find.js'
 import { parseTopUrl } from '../query/parse-top.js'
 import { parseUrl } from '../query/parse-url.js'
 import { encodeForUrl } from '../query/write-url.js'
@@ -11,7 +12,7 @@ import type { Caller, Service } from '../service.js'
 import type { Page, PageAnswer, Room } from '../service/page.js'
 import { many } from '../text.js'
 import type { Entity } from '../versions/version.js'
-import { entityUrl, textOfJson } from './query-answer.js'
+import { entityUrl, searchAnswer, textOfJson } from './query-answer.js'
 
 /** Of the text as it is serialised; the rest of the answer is short. */
 const lettersMax = 29_500
@@ -19,6 +20,18 @@ const lettersMax = 29_500
 const rowsMax = 100
 /** For what is said of periods that are left out. */
 const noteLetters = 300
+
+/** The answer of `search`: what `find` finds in all datasets, without a reason for nothing. */
+export async function searchEntities(
+  service: Pick<Service, 'find'>,
+  caller: Caller,
+  query: string,
+  site: string,
+  checkOnly: boolean,
+): Promise<object> {
+  const request = { ...rawFind({ q: query }), explain: false }
+  return searchAnswer(await service.find(caller, null, request, checkOnly), site)
+}
 
 /**
  * The answer of `fetch`: the rows of one entity as text, newest period first, for the price of the
