@@ -90,7 +90,8 @@ async function readRows(
 const room: Room = {
   rowsMax: () => Infinity,
   rowsThatFit: (rows, columns) => {
-    let [fitting, tooMany] = [1, rows.length + 1]
+    // One at least, of those that there are: nothing found costs nothing.
+    let [fitting, tooMany] = [Math.min(1, rows.length), rows.length + 1]
     while (tooMany - fitting > 1) {
       const middle = Math.floor((fitting + tooMany) / 2)
       const text = linesText(rows.slice(0, middle), columns)
