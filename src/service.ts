@@ -46,6 +46,7 @@ import type {
   TopRequest,
   WithoutData,
 } from './service/page.js'
+import { readGroups } from './service/read-groups.js'
 import { payGroups, requireGroupsQuota } from './service/paid/paid-groups.js'
 import { pageOf, readPaidRows } from './service/paid/paid-rows.js'
 import type { WantedRows } from './service/paid/paid-rows.js'
@@ -252,14 +253,13 @@ export function summarize(
 ): Promise<SummaryAnswer> {
   const resolve = ({ access }: DatasetCaller) => resolveSummary(access, request.question)
   return answerData(parts, caller, request, resolve, async (ready) => {
-    const { reader, resolved, head } = ready
-    const { access, summary } = resolved
+    const { reader, resolved } = ready
     requireGroupsQuota(ready)
-    const found = await keptAnswer(kept, head.tag, () =>
-      parts.engine.summarize(summary, readOptions(reader, access)),
-    )
-    reader.context.observe?.({ kind: 'summarized', rows: found.rowsMet, groups: found.groups })
-    return payGroups(ready, found, request.room)
+    const options = readOptions(reader, resolved.access)
+    const read = await readGroups(ready, kept, (asked) => parts.engine.summarize(asked, options))
+    const { rowsMet, groups } = read.found
+    reader.context.observe?.({ kind: 'summarized', rows: rowsMet, groups })
+    return payGroups(ready, read, request.room)
   })
 }
 

@@ -201,6 +201,7 @@ function mcpParts(
     readBody,
     serverFor: (call, logFault) => protocolServer({ service, version, logFault }, call),
     hosts: hostNames(config),
+    publicUrl: config.publicUrl,
     signInPaths,
     challengeOf: ({ headers, url }) => {
       const issuer = issuerFor(sales.signInPlace, headers.host)

@@ -27,6 +27,8 @@ export interface ColumnAt {
   readonly column: Column
   /** The value, or the year where that column is a date; the column is empty in all other rows. */
   readonly at: bigint | null
+  /** The place of the pivot's value that rows need; left out, any. */
+  readonly place?: number
 }
 
 export interface Term extends ColumnAt {

@@ -12,6 +12,9 @@ import { memberText } from '../row-texts.js'
 import type { Caller, Service } from '../service.js'
 import { correctedCall } from './corrected-call.js'
 import { describeAnswer } from './describe-answer.js'
+import { fetchEntity, searchEntities } from './entity-text.js'
+import { inMcpWords } from './error-words.js'
+import { joinsOf } from './joins.js'
 import {
   answerRoom,
   findAnswer,
@@ -23,9 +26,11 @@ import {
 import {
   AggregateArguments,
   DescribeArguments,
+  FetchArguments,
   FindArguments,
   ListArguments,
   QueryArguments,
+  SearchArguments,
   TopArguments,
   usualLimit,
 } from './tools.js'
@@ -35,6 +40,8 @@ import type { ToolName } from './tools.js'
 export interface Call {
   readonly caller: Caller
   readonly bodyText: string
+  /** The address of the portal. */
+  readonly site: string
 }
 
 /** A tool's result in the protocol; an error has no structured content. */
@@ -57,6 +64,8 @@ const argumentLists: Readonly<Record<ToolName, readonly string[]>> = {
   aggregate: summaryLists,
   top: questionLists,
   find: [],
+  search: [],
+  fetch: [],
 }
 
 const readList = shapeReader(ListArguments, 'the arguments')
@@ -64,6 +73,8 @@ const readDescribe = shapeReader(DescribeArguments, 'the arguments')
 const readQuery = shapeReader(QueryArguments, 'the arguments', 'rows')
 const readAggregate = shapeReader(AggregateArguments, 'the arguments', 'aggregate')
 const readFind = shapeReader(FindArguments, 'the arguments')
+const readSearch = shapeReader(SearchArguments, 'the arguments')
+const readFetch = shapeReader(FetchArguments, 'the arguments')
 const readTop = shapeReader(TopArguments, 'the arguments', 'top')
 
 /**
@@ -74,14 +85,15 @@ export async function callTool(
   service: Service,
   name: ToolName,
   args: unknown,
-  { caller, bodyText }: Call,
+  call: Call,
   logFault: (error: ServiceError) => void,
 ): Promise<ToolResult> {
+  const { caller, bodyText } = call
   let given = args
   try {
     requireExactArguments(bodyText)
     given = readForms(args, argumentLists[name])
-    const text = exactJsonText(await run(service, caller, name, given))
+    const text = exactJsonText(await run(service, call, name, given))
     return {
       content: [{ type: 'text', text }],
       structuredContent: { ...recordOf(JSON.parse(text)) },
@@ -91,10 +103,10 @@ export async function callTool(
     const error = asServiceError(cause)
     caller.context.observe?.({ kind: 'refusal', code: error.code })
     if (isFault(error)) logFault(error)
-    const check = (args: unknown) => run(service, caller, name, args, true)
-    const call = await correctedCall(name, recordOf(given), error, check)
+    const check = (args: unknown) => run(service, call, name, args, true)
+    const corrected = await correctedCall(name, recordOf(given), error, check)
     return {
-      content: [{ type: 'text', text: errorText(error, call, name, recordOf(given)) }],
+      content: [{ type: 'text', text: errorText(error, corrected, name, recordOf(given)) }],
       isError: true,
     }
   }
@@ -103,7 +115,7 @@ export async function callTool(
 /** Answers a call; `checkOnly` makes every check, but reads and charges nothing. */
 async function run(
   service: Service,
-  caller: Caller,
+  { caller, site }: Call,
   name: ToolName,
   args: unknown,
   checkOnly = false,
@@ -114,7 +126,8 @@ async function run(
       return { resources: await service.listDatasets(caller) }
     case 'describe_resource': {
       const { resource, ...asked } = readDescribe(args)
-      return describeAnswer(await service.guideDataset(caller, resource), asked)
+      const joins = joinsOf(caller, resource)
+      return describeAnswer(await service.guideDataset(caller, resource), asked, joins)
     }
     case 'query': {
       const { resource, explain = true, ...question } = readQuery(args)
@@ -139,9 +152,13 @@ async function run(
       return answer.kind === 'groups' ? groupsAnswer(answer) : answer
     }
     case 'find': {
-      const { resource = null, ...asked } = readFind(args)
-      return findAnswer(await service.find(caller, resource, rawFind(asked), checkOnly))
+      const { resource = null, ...q } = readFind(args)
+      return findAnswer(await service.find(caller, resource, rawFind(q), checkOnly))
     }
+    case 'search':
+      return searchEntities(service, caller, readSearch(args).query, site, checkOnly)
+    case 'fetch':
+      return fetchEntity(service, caller, readFetch(args).id, site, checkOnly)
     case 'top': {
       const { resource, ...top } = readTop(args)
       const page = await service.top(caller, {
@@ -171,13 +188,14 @@ function errorText(
   tool: ToolName,
   args: Arguments,
 ): string {
-  const text = `${error.code}: ${error.detail}`.slice(0, errorLettersMax)
+  const text = inMcpWords(`${error.code}: ${error.detail}`).slice(0, errorLettersMax)
   const advice = call ?? adviceFor(error, tool, args)
   return advice === null ? text : `${text}\n${advice}`
 }
 
 /** What to call next, where there is no corrected call. */
 function adviceFor(error: ServiceError, tool: ToolName, args: Arguments): string | null {
+  if (tool === 'fetch' && error.code === 'not_found') return null
   if (error.code === 'not_found') {
     const other = tool === 'aggregate' ? ', or query for rows' : ''
     return `Call list_resources {} for the names${other}.`
@@ -185,7 +203,7 @@ function adviceFor(error: ServiceError, tool: ToolName, args: Arguments): string
   if (error.retryAfterSeconds !== undefined) return `Try again in ${error.retryAfterSeconds} s.`
   if (error.code !== 'bad_request') return null
   const { resource } = args
-  if (tool === 'list_resources') return null
+  if (tool === 'list_resources' || tool === 'search') return null
   if (typeof resource !== 'string') return 'Call list_resources {} for the names.'
   const described = JSON.stringify({ resource: resource.slice(0, 64) })
   return `Call describe_resource ${described} for columns, operators and examples.`

@@ -29,17 +29,22 @@ export interface DescribedColumns {
 /**
  * The answer of `describe_resource`, for `exactJsonText`: the guide, with example rows by column
  * and calls of `query`. A caller that asks for columns has these parts already: only its columns
- * and their example values are in the answer.
+ * and their example values are in the answer. `joins` are columns that find rows elsewhere.
  * @throws bad_request for an unknown column
  */
-export function describeAnswer(guide: DatasetGuide, asked: DescribedColumns = {}) {
+export function describeAnswer(
+  guide: DatasetGuide,
+  asked: DescribedColumns = {},
+  joins: readonly string[] = [],
+) {
   const { limit, columns, operators, sample_rows: rows, examples, aggregates, ...rest } = guide
   const { caution, main_columns: _, texts: __, ...head } = rest
   const names = asked.columns ?? []
   const search = asked.search ?? ''
   const isWhole = names.length === 0 && search === ''
+  const empty = isWhole ? columns.filter(isEmpty).map(({ name }) => name) : []
   const shown = isWhole ? usualColumns(guide) : chosenColumns(guide, names, search)
-  const left = columns.length - shown.length
+  const left = columns.length - shown.length - empty.length
   const hints = [
     ...(caution === null ? [] : [caution]),
     ...(isWhole && left > 0 ? [`${left} more columns: ask with columns or search.`] : []),
@@ -58,16 +63,34 @@ export function describeAnswer(guide: DatasetGuide, asked: DescribedColumns = {}
       })),
     }),
     ...(isWhole && aggregates && { aggregates: aggregateAnswer(guide.name, aggregates) }),
-    columns: shown.map(isWhole ? briefColumn : columnAnswer),
-    ...(isWhole && { operators }),
-    sample_rows: filledValues(columns, shown, rows),
+    columns: shown.map((column) =>
+      isWhole ? briefColumn(column, columns.length > allColumnsMax) : columnAnswer(column),
+    ),
+    ...(empty.length > 0 && { empty_columns: empty }),
+    ...(isWhole && joins.length > 0 && { joins }),
+    ...(isWhole && { operators: operatorsAnswer(columns, operators) }),
+    sample_rows: filledValues(columns, isWhole ? sampledColumns(guide) : shown, rows),
   }
   return shortened(hints.length === 0 ? answer : { ...answer, hint: hints.join(' ') })
 }
 
-/** All columns, or the main ones and the most filled of many, in schema order. */
-function usualColumns({ columns, main_columns: main }: DatasetGuide): readonly ColumnGuide[] {
-  if (columns.length <= allColumnsMax) return columns
+/** No row that the caller sees has a value in it. */
+function isEmpty({ null_share: share }: ColumnGuide): boolean {
+  return share === 1
+}
+
+/** All columns, or of many those of the examples: the first ones to look at. */
+function sampledColumns({ columns, examples: [example] }: DatasetGuide): readonly ColumnGuide[] {
+  const names = example?.select ?? []
+  const isAll = columns.length <= allColumnsMax || names.length === 0
+  return isAll ? columns : columns.filter(({ name }) => names.includes(name))
+}
+
+/** All columns with values, or the main ones and the most filled of many, in schema order. */
+function usualColumns(guide: DatasetGuide): readonly ColumnGuide[] {
+  const main = guide.main_columns
+  const columns = guide.columns.filter((column) => !isEmpty(column))
+  if (guide.columns.length <= allColumnsMax) return columns
   const rank = ({ name, null_share: empty = 0 }: ColumnGuide) =>
     main.includes(name) ? main.indexOf(name) - main.length : empty
   const first = columns.toSorted((left, right) => rank(left) - rank(right)).slice(0, someColumns)
@@ -108,21 +131,66 @@ function filledValues(
 }
 
 /** Leaves out what stands once for each type, and what an agent asks for as an aggregate. */
-function columnAnswer({ operators: _, common: __, histogram: ___, ...column }: ColumnGuide) {
+function columnAnswer({
+  operators: _,
+  common: __,
+  histogram: ___,
+  ...column
+}: Partial<ColumnGuide>) {
   return withoutNulls(column)
 }
 
-/** Its label says what it is; what its few values mean, only the description does. */
-function briefColumn({ section: _, description, ...column }: ColumnGuide) {
-  const isSaid = column.label !== null && column.values === undefined
-  return columnAnswer({ ...column, section: null, description: isSaid ? null : description })
+/**
+ * Its label says what it is; what its few values mean, only the description does. What is usual is
+ * not said: that values may be missing, and that none is. Of many columns, ranges are left out.
+ */
+function briefColumn(column: ColumnGuide, isOfMany: boolean) {
+  const { section: _, description, nullable, min, max, null_share: empty, ...head } = column
+  const isSaid = column.label !== null && (column.values === undefined || column.labels)
+  return columnAnswer({
+    ...head,
+    ...(!nullable && { nullable }),
+    ...(!isOfMany && min !== undefined && { min, max }),
+    ...(empty !== undefined && (!isOfMany || empty > 0) && { null_share: empty }),
+    ...(!isSaid && { description }),
+  })
+}
+
+/** The operators of each type once, and a filter with each. */
+function operatorsAnswer(
+  columns: readonly ColumnGuide[],
+  operators: DatasetGuide['operators'],
+): object {
+  const types = [...new Set(columns.map(({ type }) => type))]
+  const namesOf = (type: (typeof types)[number]) =>
+    operators.filter((each) => each.types.includes(type)).map(({ op }) => op)
+  return {
+    by_type: Object.fromEntries(types.map((type) => [type, namesOf(type)])),
+    examples: operators.map(({ example }) => example),
+  }
 }
 
 /** How to ask for aggregates, with an example as arguments of the tool. */
-function aggregateAnswer(resource: string, { example, measures, ...guide }: AggregateGuide) {
+function aggregateAnswer(resource: string, { example, ...guide }: AggregateGuide) {
+  const byFunctions = Map.groupBy(guide.functions, ({ measures, group }) =>
+    JSON.stringify([measures, group]),
+  )
   return {
-    ...guide,
-    measures: measures.map(withoutNulls),
+    rows_per_group: guide.rows_per_group,
+    functions: [...byFunctions.values()].flatMap(([first, ...others]) =>
+      first
+        ? [
+            {
+              types: [first, ...others].map(({ type }) => type),
+              measures: first.measures,
+              group: first.group,
+            },
+          ]
+        : [],
+    ),
+    measures: guide.measures.map(({ name, formula, unit }) =>
+      withoutNulls({ name, formula, unit }),
+    ),
     example: { purpose: 'one row for each group', arguments: { resource, ...example } },
   }
 }

@@ -21,6 +21,8 @@ interface SignInPaths {
 /** What the routes of MCP need. */
 export interface McpParts {
   readonly signInPaths: SignInPaths
+  /** The address of this server for people; without one, that of each request. */
+  readonly publicUrl?: string | null
   readonly service: Service
   /** Makes the server for one request; `logFault` takes faults that the operator must fix. */
   readonly serverFor: (call: Call, logFault: (error: ServiceError) => void) => Server
@@ -101,7 +103,8 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
       const isCounted = countedMethods.includes(recordOf(content)['method'])
       const caller = await service.spend(admitted, isCounted ? 'request' : 'free request')
       if (Array.isArray(content)) throw badRequest('Send one message a request, not an array.')
-      const call = { caller, bodyText: body }
+      const site = parts.publicUrl ?? `${request.protocol}://${request.host}`
+      const call = { caller, bodyText: body, site: site.replace(/\/$/, '') }
       const logFault = (error: ServiceError) =>
         request.log.error({ err: error.cause ?? error }, error.code)
       const answer = await exchange.answer({ headers: request.headers, content }, () =>

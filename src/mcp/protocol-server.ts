@@ -13,7 +13,7 @@ import type { Call } from './call-tool.js'
 import { instructions } from './instructions.js'
 import { getPrompt, listPrompts } from './prompts.js'
 import { listResources, readResource, resourceTemplates } from './resources.js'
-import { tools } from './tools.js'
+import { offeredTools } from './tools.js'
 
 export interface ProtocolParts {
   readonly service: Service
@@ -41,10 +41,11 @@ export function protocolServer(parts: ProtocolParts, call: Call): Server {
       cacheHints: { 'tools/list': fixed, 'resources/templates/list': fixed },
     },
   )
-  server.setRequestHandler('tools/list', () => ({ tools: [...tools] }))
+  const offered = offeredTools(call.caller)
+  server.setRequestHandler('tools/list', () => ({ tools: offered }))
   server.setRequestHandler('tools/call', async ({ params }) => {
-    const tool = tools.find(({ name }) => name === params.name)
-    if (!tool) throw unknownTool(params.name)
+    const tool = offered.find(({ name }) => name === params.name)
+    if (!tool) throw unknownTool(params.name, offered)
     return { ...(await callTool(service, tool.name, params.arguments ?? {}, call, logFault)) }
   })
   server.setRequestHandler('resources/list', () =>
@@ -78,8 +79,8 @@ async function withServiceErrors<T>(
   }
 }
 
-function unknownTool(name: string): ProtocolError {
-  const names = tools.map((tool) => tool.name).join(', ')
+function unknownTool(name: string, offered: ReturnType<typeof offeredTools>): ProtocolError {
+  const names = offered.map((tool) => tool.name).join(', ')
   return new ProtocolError(
     ProtocolErrorCode.InvalidParams,
     `There is no tool ${quoted(name)}. Tools: ${names}.`,

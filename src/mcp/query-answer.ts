@@ -1,6 +1,7 @@
 import { keepingDigits, writtenJson } from '../query/exact-json.js'
 import type { WrittenJson } from '../query/exact-json.js'
 import { textsOf } from '../row-texts.js'
+import { plainText } from '../plain-text.js'
 import { many } from '../text.js'
 import type { FoundAnswer } from '../service/find.js'
 import type { ColumnHead, Cost, GroupsAnswer, Page, Room } from '../service/page.js'
@@ -28,7 +29,7 @@ export interface QueryAnswer {
 }
 
 /** How many rows an answer of `query` or `top` can hold. */
-export const answerRoom = roomFor(nameLetters)
+export const answerRoom: Room<ColumnHead> = roomFor(nameLetters)
 
 /** How many groups an answer of `aggregate` can hold, its units included. */
 export const groupsRoom = roomFor((column) => nameLetters(column) + unitLetters(column))
@@ -37,7 +38,7 @@ export const groupsRoom = roomFor((column) => nameLetters(column) + unitLetters(
  * One row or group fits at least, and is cut if it is too long: an error would tell for nothing
  * that it is there. `headLetters` is what the answer says of a column.
  */
-function roomFor(headLetters: (column: ColumnHead) => number): Room {
+function roomFor(headLetters: (column: ColumnHead) => number): Room<ColumnHead> {
   return {
     rowsMax: (columns) => Math.floor(lettersMax / (2 * columns)) + 1,
     rowsThatFit: (rows, columns) => {
@@ -123,6 +124,29 @@ export function findAnswer({ entries, explained, leftOut, quota }: FoundAnswer):
     ...(leftOut.length > 0 && { left_out: leftOut }),
     quota: shownQuota(quota),
   }
+}
+
+/** The same for hosts that read a page of each entity with `fetch`. */
+export function searchAnswer({ entries }: FoundAnswer, site: string): object {
+  const results = entries.map((entry) => {
+    const { names, cells } = textsOf(entry)
+    const text = (name: string) => textOfJson(cells[names.indexOf(JSON.stringify(name))] ?? 'null')
+    const id = `${text('dataset')}/${text('key')}`
+    const title = [text('name'), text('key')].filter((each) => each !== '').join(', ')
+    return { id, title, url: entityUrl(site, id) }
+  })
+  return { results }
+}
+
+/** The page of an entity for people. */
+export function entityUrl(site: string, id: string): string {
+  return `${site}/datasets/${id.split('/').map(encodeURIComponent).join('/')}`
+}
+
+/** A JSON value as people read it; empty for null. */
+export function textOfJson(json: string): string {
+  if (json === 'null') return ''
+  return json.startsWith('"') ? plainText(String(JSON.parse(json))) : json
 }
 
 /** The cells by column; of a row that is too long the first columns that fit, and what is said. */

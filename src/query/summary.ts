@@ -22,12 +22,25 @@ export interface GroupBy {
     /** The upper code of a code in a list; empty for a code without one. */
     | { readonly kind: 'level'; readonly uppers: UpperCodes }
     | { readonly kind: DatePart }
+    /** True for the rows whose value of this group is not among its `kept`; else empty. */
+    | { readonly kind: 'rest'; readonly of: GroupBy }
+  /** The served texts that keep their group; all other rows are one group, with an empty value. */
+  readonly kept?: readonly ServedValue[]
+}
+
+/** The text of a value as it is served; null for an empty one. */
+export type ServedValue = string | null
+
+/** The group whose values are columns: a measure of each looks at the rows with its value. */
+export interface Pivot {
+  readonly group: GroupBy
+  readonly values: readonly ServedValue[]
 }
 
 /** One value for each group, made of plain columns. Empty values do not count. */
 export type Aggregate =
   /** Rows, or rows in which the column has a value. */
-  | { readonly kind: 'count'; readonly of: ColumnAt | null }
+  | { readonly kind: 'count'; readonly of: ColumnAt | null; readonly place?: number }
   | { readonly kind: 'distinct' | 'sum' | 'min' | 'max'; readonly of: ColumnAt }
   | { readonly kind: 'avg'; readonly of: ColumnAt | Quotient }
   /** Interpolated like SQL's `percentile_cont`; the median is percent 50. */
@@ -46,6 +59,8 @@ export interface Measure {
   readonly aggregate: Aggregate
   /** The unit and the meaning that the registry gives it; null for a caller's own measure. */
   readonly defined: { readonly unit: string | null; readonly description: string | null } | null
+  /** Only the order looks at it: the answer does not have it. */
+  readonly isHidden?: true
 }
 
 /** A condition on a measure: groups that do not meet it are left out. */
@@ -71,6 +86,7 @@ export interface Summary {
   readonly groups: readonly GroupBy[]
   /** At least one. */
   readonly measures: readonly Measure[]
+  readonly pivot?: Pivot
   readonly having: readonly HavingCondition[]
   /** Ties, and everything without an order, follow the groups, ascending. */
   readonly order: readonly SummaryOrder[]

@@ -12,6 +12,8 @@ export const summaryNames: readonly string[] = [
   'measures',
   'having',
   'order',
+  'pivot',
+  'rest',
   'labels',
   'by',
 ]

@@ -65,8 +65,10 @@ function partsText(resolved: ResolvedRequest): readonly string[] {
     const names = (parts: readonly { readonly name: string }[]) =>
       parts.map(({ name }) => name).join(', ')
     const conditions = having.length === 0 ? [] : [`${having.length} in having`]
+    const { pivot } = resolved
+    const columns = pivot === null ? [] : [`columns ${pivot.group.name}`]
     const by = groups.length === 0 ? 'no group' : `groups ${names(groups)}`
-    return [by, `measures ${names(measures)}`, ...conditions, `limit ${limit}`]
+    return [by, `measures ${names(measures)}`, ...columns, ...conditions, `limit ${limit}`]
   }
   if ('top' in resolved) {
     const { columns, by, isDescending, limit } = resolved.top

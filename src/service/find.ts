@@ -145,7 +145,7 @@ async function findEverywhere(
   )
   const best = found
     .flat()
-    .sort((a, b) => byMatch(a.match, b.match))
+    .sort((a, b) => byMatch(a.match, b.match, request.q))
     .slice(0, request.limit)
   const texts = new Map<Match, string>()
   for (const place of places) {
@@ -175,7 +175,11 @@ function joined(all: readonly (FindExplanation | null)[]): FindExplanation | nul
   return { nowhere, nearest: [...new Set(nearest)].slice(0, nearestMax) }
 }
 
-function byMatch(left: Match, right: Match): number {
+/** Longer keys have the same kind of match as the key itself, which comes first. */
+function byMatch(left: Match, right: Match, q: string): number {
+  const isKey = ({ match, matched }: Match) => Number(match === 'key' && matched === q)
+  const keys = isKey(right) - isKey(left)
+  if (keys !== 0) return keys
   const kinds = matchKinds.indexOf(left.match) - matchKinds.indexOf(right.match)
   return kinds || (right.rank ?? -Infinity) - (left.rank ?? -Infinity) || 0
 }

@@ -44,11 +44,11 @@ export type TopRequest = RowsRequest<RawTop>
 export type SummaryRequest = DataRequest<RawSummary>
 
 /** The size limit of a door's answer. Rows beyond it are not charged; the cursor keeps them. */
-export interface Room {
+export interface Room<Head = Column> {
   /** An upper bound on the rows that fit with this many columns; no more rows are read. */
   readonly rowsMax: (columns: number) => number
   /** How many of these rows fit, from the first; may refuse a page if not even one row fits. */
-  readonly rowsThatFit: (rows: readonly Buffer[], columns: readonly ColumnHead[]) => number
+  readonly rowsThatFit: (rows: readonly Buffer[], columns: readonly Head[]) => number
 }
 
 /** What an answer says of a column at most once. */

@@ -105,6 +105,8 @@ const ask = fc.record({
   measures: fc.uniqueArray(measure, { minLength: 1, maxLength: 3 }),
   group: fc.option(fc.constantFrom('id', 'year', 'name', 'note', 'amount'), { nil: undefined }),
   having: fc.option(fc.integer({ min: 0, max: 3000 }), { nil: undefined }),
+  /** With a group, in place of having, and of all measures but the first. */
+  pivot: fc.option(fc.constantFrom('year', 'note', 'amount'), { nil: undefined, freq: 2 }),
   by: fc.constantFrom('amount', '-amount', 'share', '-note'),
   limit: few,
   format,
@@ -128,15 +130,23 @@ function seenOf({ status, headers, text }: Answer, charged: number): Seen {
   return { status, charged, text, headers: { ...Object.fromEntries(shown), tag } }
 }
 
-function urlOf({ door, filters, select, measures, group, having, by, limit, format }: Ask): string {
+/** What an aggregate is asked for. */
+function partsOf({ measures, group, having, pivot }: Ask) {
+  if (group !== undefined && pivot !== undefined) {
+    return { group, measures: measures.slice(0, 1), pivot }
+  }
+  const condition = having === undefined ? {} : { having: [`${measures[0]}.gt.${having}`] }
+  return { ...(group !== undefined && { group }), measures, ...condition }
+}
+
+function urlOf(asked: Ask): string {
+  const { door, filters, select, by, limit, format } = asked
   const query = new URLSearchParams()
   for (const { column, op, value } of filters) {
     query.append(column, op === 'is_null' ? op : `${op}.${value}`)
   }
   if (door === 'aggregate') {
-    query.set('measures', measures.join(','))
-    if (group !== undefined) query.set('group', group)
-    if (having !== undefined) query.set('having', `${measures[0]}.gt.${having}`)
+    for (const [name, part] of Object.entries(partsOf(asked))) query.set(name, String(part))
   } else if (select !== undefined) query.set('select', select.join(','))
   if (door === 'top') query.set('by', by)
   query.set('limit', String(limit))
@@ -146,7 +156,7 @@ function urlOf({ door, filters, select, measures, group, having, by, limit, form
 }
 
 async function answer(world: World, token: string, asked: Ask): Promise<Answer> {
-  const { door, method, filters, select, measures, group, having, by, limit } = asked
+  const { door, method, filters, select, by, limit } = asked
   const list = filters.map(({ column, op, value }) =>
     op === 'is_null' ? { column, op } : { column, op, value: op === 'in' ? [value] : value },
   )
@@ -158,13 +168,9 @@ async function answer(world: World, token: string, asked: Ask): Promise<Answer> 
     case 'mcp top':
     case 'mcp aggregate': {
       const shape = door === 'mcp aggregate' ? {} : { ...(select && { select }) }
-      const own = door === 'query' ? {} : door === 'mcp top' ? { by } : { measures, group }
-      const more =
-        door === 'mcp aggregate' && having !== undefined
-          ? { having: [`${measures[0]}.gt.${having}`] }
-          : {}
+      const own = door === 'query' ? {} : door === 'mcp top' ? { by } : partsOf(asked)
       const name = door === 'query' ? 'query' : door.slice(4)
-      const args = { resource: 'things', ...common, ...shape, ...own, ...more }
+      const args = { resource: 'things', ...common, ...shape, ...own }
       return (await callTool(world, token, name, args)).answer
     }
     default:

@@ -59,7 +59,7 @@ await t.test('a mistake says what is wrong, what there is, and what to call next
     [{ resource: 'things', cursor: 5 }, /cursor: must be the next_cursor/],
     [
       { resource: 'things', filters: [{ column: 'yaer', op: 'eq', value: 2024 }] },
-      /no column or parameter "yaer".+Did you mean "year"/,
+      /no column "yaer".+Did you mean "year"/,
       /\nCorrected call: query \{"resource":"things","filters":\[\{"column":"year",/,
     ],
     [

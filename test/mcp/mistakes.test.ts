@@ -1,4 +1,5 @@
 import t from 'tap'
+import { inMcpWords } from '../../src/mcp/error-words.js'
 import { isError } from '../support/answers.js'
 import { callTool, postMcp } from '../support/mcp/mcp-messages.js'
 import { startWorld } from '../support/world.js'
@@ -165,7 +166,7 @@ await t.test('a mistake has the same words in REST and MCP, and a corrected call
       const args = { resource: 'sales', ...call }
       const mcp = await callTool(world, token, tool, args)
       const [first, second] = mcp.text.split('\n')
-      t.equal(first, `bad_request: ${rest.body.detail}`, name)
+      t.equal(first, inMcpWords(`bad_request: ${rest.body.detail}`), name)
       const text = new RegExp(`^Corrected call: ${tool} (.+)$`).exec(second ?? '')?.[1] ?? 'null'
       t.same(JSON.parse(text), { ...args, ...corrected }, name)
       const answer = await callTool(world, token, tool, JSON.parse(text) as object)
@@ -259,7 +260,7 @@ await t.test('arguments by the names of other services are renamed', async (t) =
   }
   const top = { resource: 'sales', by: 'amount', order: 'desc' }
   const { text } = await callTool(world, token, 'top', top)
-  t.match(text, /by=-column for the largest/)
+  t.match(text, /by: "-column" for the largest/)
   t.notMatch(text, 'Corrected call', 'the smallest are not meant')
 })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { inMcpWords } from '../../src/mcp/error-words.js'
 import type { QueryAnswer } from '../../src/mcp/query-answer.js'
 import type { TestFilter, TestQuestion } from '../support/carriers.js'
 import { jsonBody } from '../support/carriers.js'
@@ -78,7 +79,7 @@ await t.test('200 random questions have the same answer through both doors', asy
       if (rest.status !== 200) {
         seen.refusals += 1
         const { error, detail } = rest.body
-        if (!mcp.isError || !mcp.text.startsWith(`${error}: ${detail}`)) {
+        if (!mcp.isError || !mcp.text.startsWith(inMcpWords(`${error}: ${detail}`))) {
           throw new Error(`REST: ${rest.text}\nMCP: ${mcp.text}`)
         }
         return

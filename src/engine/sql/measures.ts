@@ -44,6 +44,8 @@ interface MeasureRows {
   readonly sqlOf: (column: Column) => string
   /** The column of the values that measures look at; null without one. */
   readonly history: Column | null
+  /** SQL of the place of a row's value in the pivot; NULL without a pivot. */
+  readonly place: string
 }
 
 /** The SQL of measures, which share values of rows and aggregates of groups. */
@@ -82,9 +84,7 @@ export class MeasureSql {
   measure(aggregate: Aggregate): string {
     switch (aggregate.kind) {
       case 'count':
-        return aggregate.of === null
-          ? this.aggregates.of('count(*)')
-          : this.#aggregate('count', this.#present(aggregate.of))
+        return this.#count(aggregate)
       case 'distinct':
         return this.aggregates.of(`count(DISTINCT ${this.#comparable(aggregate.of)})`)
       case 'min':
@@ -103,6 +103,12 @@ export class MeasureSql {
     }
   }
 
+  #count({ of, place }: Aggregate & { readonly kind: 'count' }): string {
+    if (of !== null) return this.#aggregate('count', this.#present(of))
+    if (place === undefined) return this.aggregates.of('count(*)')
+    return this.#aggregate('count', `CASE WHEN ${this.#isIn(place)} THEN 1 END`)
+  }
+
   /** SQL of the number of rows with one of these values of the history. */
   rowsAt(values: readonly bigint[]): string {
     const isLookedAt = values.map((at) => this.#isAt(at)).join(' OR ')
@@ -118,10 +124,18 @@ export class MeasureSql {
     return `${key} = ${at}`
   }
 
+  #isIn(place: number): string {
+    return `${this.#rows.place} = '${place}'`
+  }
+
   /** SQL of a column in a row; NULL in the rows that it does not look at. */
-  #sqlOf({ column, at }: ColumnAt): string {
+  #sqlOf({ column, at, place }: ColumnAt): string {
     const sql = this.#rows.sqlOf(column)
-    return at === null ? sql : `CASE WHEN ${this.#isAt(at)} THEN ${sql} END`
+    const conditions = [
+      ...(at === null ? [] : [this.#isAt(at)]),
+      ...(place === undefined ? [] : [this.#isIn(place)]),
+    ]
+    return conditions.length === 0 ? sql : `CASE WHEN ${conditions.join(' AND ')} THEN ${sql} END`
   }
 
   #present(of: ColumnAt): string {

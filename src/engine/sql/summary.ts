@@ -1,14 +1,13 @@
 import type { Column } from '../../columns/column.js'
 import { columnsOf } from '../../columns/formula.js'
 import { ServiceError } from '../../errors.js'
-import { labelColumn, resultColumn } from '../../query/summary/result-column.js'
+import { resultParts } from '../../query/summary/result-column.js'
 import type { Aggregate, GroupBy, Summary } from '../../query/summary.js'
 import type { Summarized } from '../engine.js'
 import { condition } from './condition.js'
 import type { Cell, Dialect, NamedColumn, Parameters } from './dialect.js'
 import { MeasureSql } from './measures.js'
-import { servedText } from './encode.js'
-import { groupKey } from './values.js'
+import { GroupKeys } from './group-keys.js'
 
 /** The SQL of a summary's groups. */
 export interface GroupedSql {
@@ -36,21 +35,13 @@ export function groupedSql(dialect: Dialect, summary: Summary, isAnySize: boolea
     sources.set(column, name)
     return name
   }
-  const joins: ((parameters: Parameters) => string)[] = []
-  const groups = summary.groups.map((group) => {
-    const { column, by } = group
-    if (by.kind !== 'level') return groupKey(dialect, group, sqlOf(column))
-    const table = `u${joins.length}`
-    const code = servedText(dialect, column.type, sqlOf(column))
-    joins.push((parameters) => {
-      const pairs = dialect.pairs(parameters.text(JSON.stringify([...by.uppers.codes])))
-      return ` LEFT JOIN ${pairs} AS ${table} ON ${table}.code = ${code}`
-    })
-    return groupKey(dialect, group, `${table}.upper_code`)
-  })
+  const groupKeys = new GroupKeys(dialect, sqlOf)
+  const groups = summary.groups.map((group) => groupKeys.of(group))
+  const { pivot } = summary
+  const place = pivot ? groupKeys.placeOf(pivot.group, pivot.values) : 'NULL'
   const aggregates = summary.measures.map(({ aggregate }) => aggregate)
   const { history } = summary.version
-  const sql = new MeasureSql(dialect, aggregates, { sqlOf, history }, isAnySize)
+  const sql = new MeasureSql(dialect, aggregates, { sqlOf, history, place }, isAnySize)
   const measures = aggregates.map((aggregate) => sql.measure(aggregate))
   const lookedAt = groups.length === 0 ? null : valuesLookedAt(aggregates)
   const exists = lookedAt ? `${sql.rowsAt(lookedAt)} > 0` : 'true'
@@ -66,9 +57,9 @@ export function groupedSql(dialect: Dialect, summary: Summary, isAnySize: boolea
     outOfRange: [...sql.outOfRange].join(' OR ') || 'false',
     exists,
     select: (rows, parameters) => {
-      const upperCodes = joins.map((join) => join(parameters)).join('')
+      const joins = groupKeys.joins(parameters)
       return `SELECT ${list.join(', ')}
-      FROM (SELECT ${values.join(', ') || '1 AS v'} FROM (${rows})${upperCodes})${by}`
+      FROM (SELECT ${values.join(', ') || '1 AS v'} FROM (${rows})${joins})${by}`
     },
   }
 }
@@ -128,19 +119,14 @@ export async function summarizeExactly(
 
 /** The columns of the answer with SQL over a group; `labelOf` is the label of a served key. */
 export function summaryCells(
-  { groups, measures }: Summary,
+  summary: Summary,
   sql: Pick<GroupedSql, 'served' | 'measures'>,
   labelOf: (names: NonNullable<GroupBy['labels']>['names'], served: string) => string,
 ): readonly Cell[] {
-  const keys = groups.flatMap((group, index): Cell[] => {
-    const served = sql.served[index] ?? ''
-    const cell = { column: resultColumn(group), sql: served }
-    if (!group.labels) return [cell]
-    const column = labelColumn(group)
-    return [cell, { column, sql: labelOf(group.labels.names, served) }]
+  return resultParts(summary).map(({ column, of }): Cell => {
+    if ('measure' in of) return { column, sql: sql.measures[of.measure] ?? '' }
+    const served = sql.served[of.group] ?? ''
+    const names = of.isLabel ? summary.groups[of.group]?.labels?.names : undefined
+    return { column, sql: names ? labelOf(names, served) : served }
   })
-  const values = measures.map((measure, index): Cell => {
-    return { column: resultColumn(measure), sql: sql.measures[index] ?? '' }
-  })
-  return [...keys, ...values]
 }

@@ -29,7 +29,7 @@ export function doubleValue(dialect: Dialect, column: Column, sql: string): stri
 }
 
 /** What rows are grouped by, and how it is served. */
-interface GroupKey {
+export interface GroupKey {
   /** SQL over the column; keys have the order of the groups. */
   readonly key: string
   /** SQL over the key, in the type of the group's result column. */
@@ -47,6 +47,8 @@ export function groupKey(
 ): GroupKey {
   const day = () => dayOf(dialect, column, sql)
   switch (by.kind) {
+    case 'rest':
+      throw new TypeError('the rest has no key of its own')
     case 'value':
       return { key: comparableValue(dialect, column, sql), served: same }
     case 'level':

@@ -12,6 +12,7 @@ import {
   groupsMax,
   havingMax,
   measuresMax,
+  pivotMax,
 } from '../../query/summary/raw-summary.js'
 import type { ReferenceDataset } from '../../service/reference.js'
 import { int32, int64, parameterRefs, refTo } from './json.js'
@@ -56,12 +57,27 @@ const limit = {
   default: groupsLimit.usual,
 }
 
+/** Members of a question for groups that are not lists. */
+const pivot = {
+  description:
+    `One group whose values become columns, at most ${pivotMax}, beside exactly one group and ` +
+    'one measure: `pivot=year`. Groups come by the measure, largest first; neither `order` nor ' +
+    '`having` goes with it.',
+  schema: text,
+}
+const rest = {
+  description:
+    'With `pivot` and a sum or count: one more group, `"rest": true`, adds up the groups beyond ' +
+    '`limit`.',
+  schema: { type: 'boolean', default: false },
+}
+
 type ListName = keyof typeof lists
 
 const listNames = Object.keys(lists) as readonly ListName[]
 
 /** Parameters of aggregates; columns of these names can be filtered in JSON only. */
-export const aggregateNames: readonly string[] = [...listNames, 'labels']
+export const aggregateNames: readonly string[] = [...listNames, 'pivot', 'rest', 'labels']
 
 /** The parameters of aggregates and of top that depend on the dataset, by component name. */
 export function aggregateParameters(dataset: ReferenceDataset): Readonly<Record<string, Json>> {
@@ -95,6 +111,8 @@ export function aggregateParameters(dataset: ReferenceDataset): Readonly<Record<
 
 /** The parameters of aggregates that are the same for every dataset. */
 export const sharedAggregateParameters: Readonly<Record<string, Json>> = {
+  'aggregate.pivot': { name: 'pivot', in: 'query', ...pivot },
+  'aggregate.rest': { name: 'rest', in: 'query', ...rest },
   'aggregate.limit': {
     name: 'limit',
     in: 'query',
@@ -129,6 +147,8 @@ export function summarySchema({ name }: ReferenceDataset): Json {
     properties: {
       ...Object.fromEntries(properties),
       filters: orNull(refTo('schemas', `${name}.Filters`)),
+      pivot: orNull(pivot.schema, pivot.description),
+      rest: orNull(rest.schema, rest.description),
       limit: orNull(limit),
       labels: { anyOf: [{ type: 'boolean' }, { type: 'string', enum: ['ru'] }, { type: 'null' }] },
       format: orNull(refTo('schemas', 'Format')),

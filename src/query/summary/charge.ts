@@ -3,11 +3,15 @@ import type { Summary } from '../summary.js'
 
 /**
  * The cells that a group of the answer carries: its groups, and the columns that its measures are
- * made of, because the numbers of all can be computed from the digits. A count of rows is one.
+ * made of, because the numbers of all can be computed from the digits. A count of rows is one. A
+ * pivot has the measures `times`.
  */
-export function groupCells({ groups, measures }: Pick<Summary, 'groups' | 'measures'>): number {
+export function groupCells(
+  { groups, measures }: Pick<Summary, 'groups' | 'measures'>,
+  times = 1,
+): number {
   const cells = measures.map(({ aggregate: { of } }) => Math.max(1, columnsOf(of).length))
-  return cells.reduce((sum, each) => sum + each, groups.length)
+  return cells.reduce((sum, each) => sum + each * times, groups.length)
 }
 
 /**

@@ -15,7 +15,7 @@ import type { RawHaving, RawSummary } from './raw-summary.js'
 /** The fields of a summary that are lists. */
 export const summaryLists: readonly string[] = ['filters', 'group', 'measures', 'having', 'order']
 
-const parameterNames = ['limit', 'labels', 'format', 'excel', ...headingNames]
+const parameterNames = ['pivot', 'rest', 'limit', 'labels', 'format', 'excel', ...headingNames]
 const listNames = ['group', 'measures', 'order', 'having']
 /** The most characters of a condition of which the meaning is guessed. */
 const guessedMax = 300
@@ -38,12 +38,19 @@ export function parseSummaryUrl(query: string): RawSummary {
       measures: list('measures'),
       order: list('order'),
       having: lists.get('having') ?? [],
+      pivot: given('pivot'),
     }),
+    rest: parseRest(given('rest')),
     limit: parseLimit(given('limit')),
     labels: parseLabels(given('labels')),
     format: parseFormat(given('format'), given('excel')),
     ...parseHeadings(parameters),
   }
+}
+
+function parseRest(text = 'false'): boolean {
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw badRequest(`rest must be true or false, got ${quoted(text)}.`)
 }
 
 /**
@@ -71,6 +78,12 @@ export const summaryFields = {
   filters: questionFields.filters,
   having: part('a list of conditions such as ["count.gte.10"]'),
   order: part('a list such as ["-revenue", "year"], or one text with commas'),
+  pivot: Type.Optional(
+    Type.String({ description: 'one group whose values become columns, such as "year"' }),
+  ),
+  rest: Type.Optional(
+    Type.Boolean({ description: 'true, with pivot, to add up the groups beyond limit' }),
+  ),
   limit: Type.Optional(Type.Integer({ minimum: 0, description: 'a whole number of groups' })),
   labels: Type.Optional(
     Type.Union([Type.Boolean(), Type.Literal('ru')], {
@@ -83,7 +96,8 @@ const SummarySchema = Type.Object(
   { ...summaryFields, format: Type.Optional(Type.String({ description: 'a format' })) },
   {
     additionalProperties: false,
-    description: 'an object {group, measures, filters, having, order, limit, labels, format}',
+    description:
+      'an object {group, measures, filters, having, order, pivot, rest, limit, labels, format}',
   },
 )
 
@@ -103,10 +117,11 @@ export function parseSummaryJson(text: string): RawSummary {
  *   served
  */
 export function rawSummary(content: Type.Static<typeof SummarySchema>): RawSummary {
-  const { filters = [], limit, labels, format, ...parts } = content
+  const { filters = [], rest = false, limit, labels, format, ...parts } = content
   return {
     filters: filters.map(rawFilter),
     ...parseParts({ ...parts, having: [parts.having ?? []].flat() }),
+    rest,
     limit: limit ?? null,
     labels: labels ?? false,
     format: parseFormat(format),
@@ -118,9 +133,10 @@ interface Parts {
   readonly measures?: string | readonly string[] | undefined
   readonly order?: string | readonly string[] | undefined
   readonly having: readonly string[]
+  readonly pivot?: string | undefined
 }
 
-function parseParts({ group, measures, order, having }: Parts) {
+function parseParts({ group, measures, order, having, pivot }: Parts) {
   const conditions = having.filter((text) => text !== '')
   if (conditions.length > havingMax) {
     throw badRequest(`having takes at most ${havingMax} conditions, got ${conditions.length}.`)
@@ -130,6 +146,7 @@ function parseParts({ group, measures, order, having }: Parts) {
     measures: listText(measures, (text) => parseCalls(text, 'measures')),
     order: listText(order, (text) => parseDirectedCalls(text, 'order')),
     having: conditions.map(parseHaving),
+    pivot: listText(pivot, (text) => parseCalls(text, 'pivot')),
   }
 }
 

@@ -11,7 +11,7 @@ import { didYouMean, nearestNames, quoted } from '../../text.js'
 import { visibleColumn } from '../check-parts.js'
 
 /** The parameters of a summary that are lists of calls. */
-export type PartKey = 'group' | 'measures' | 'having' | 'order' | 'by'
+export type PartKey = 'group' | 'pivot' | 'measures' | 'having' | 'order' | 'by'
 
 /**
  * Returns the visible column that an element names. A hidden column is refused exactly like a

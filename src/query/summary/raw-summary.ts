@@ -21,6 +21,10 @@ export interface RawSummary {
   readonly measures: readonly Call[]
   readonly having: readonly RawHaving[]
   readonly order: readonly DirectedCall[]
+  /** The group whose values become columns; none, or one. */
+  readonly pivot: readonly Call[]
+  /** Whether the groups beyond the limit are added up as one. */
+  readonly rest: boolean
   readonly limit: number | null
   /** Whether codes come with their names; `ru`: with the Russian ones. */
   readonly labels: boolean | 'ru'
@@ -34,4 +38,6 @@ export const measuresMax = 16
 /** Each needs memory for every different value. */
 export const distinctMax = 2
 export const havingMax = 50
+/** The most values of a pivot, each a column. */
+export const pivotMax = 50
 export const groupsLimit = { usual: 100, max: 10_000 } as const

@@ -31,7 +31,9 @@ import {
 import { groupsMax } from './raw-summary.js'
 import type { RawSummary } from './raw-summary.js'
 
-const key = 'group'
+/** The argument that has the groups, for messages. */
+type GroupArgument = 'group' | 'pivot'
+
 /** The groups of which the keys are codes. */
 const codeGroups: readonly GroupBy['by']['kind'][] = ['value', 'prefix', 'level']
 
@@ -59,25 +61,33 @@ export function readGroups(access: Access, raw: RawSummary): readonly GroupBy[] 
     })
   }
   return calls.map((call) => {
-    const leveled = call.alias === null ? undefined : visibleColumn(access, call.alias)
-    if (call.alias !== null && (!leveled || call.operands !== null)) {
-      const detail =
-        `group: ${quoted(call.text)} can't be renamed to ${quoted(call.alias)}; ` +
-        'only measures can.'
-      throw correctable(detail, {
-        kind: 'arguments',
-        meant: { group: calls.map((each) => (each === call ? each.text : writtenCall(each))) },
-      })
-    }
-    const group = leveled
-      ? levelGroup(leveled, call)
-      : call.operands === null
-        ? valueGroup(access, call)
-        : partGroup(access, call, raw)
+    const group = readGroup(access, call, raw, 'group')
     const { labels } = group.column
     const isCode = codeGroups.includes(group.by.kind)
     return { ...group, labels: isCode && labels ? labelsIn(labels, raw.labels) : null }
   })
+}
+
+/**
+ * Resolves one group, without the names of codes.
+ * @throws bad_request with the nearest right text
+ */
+export function readGroup(
+  access: Access,
+  call: Call,
+  raw: RawSummary,
+  key: GroupArgument,
+): PlainGroup {
+  const leveled = call.alias === null ? undefined : visibleColumn(access, call.alias)
+  if (call.alias !== null && (!leveled || call.operands !== null)) {
+    const detail =
+      `${key}: ${quoted(call.text)} can't be renamed to ${quoted(call.alias)}; ` +
+      'only measures can.'
+    const written = raw[key].map((each) => (each === call ? each.text : writtenCall(each)))
+    throw correctable(detail, { kind: 'arguments', meant: { [key]: written } })
+  }
+  if (leveled) return levelGroup(leveled, call, key)
+  return call.operands === null ? valueGroup(access, call, key) : partGroup(access, call, raw, key)
 }
 
 /** The names in the language that is asked for; null if none are. */
@@ -92,14 +102,14 @@ type Arguments = NonNullable<Call['operands']>
 type PlainGroup = Omit<GroupBy, 'labels'>
 
 /** `okved:section`, a level of a column of codes. */
-function levelGroup(column: Column, call: Call): PlainGroup {
+function levelGroup(column: Column, call: Call, key: GroupArgument): PlainGroup {
   const level = column.levels.find(({ name }) => name === call.name)
   if (!level) {
     const names = column.levels.map(({ name }) => name)
     const has = names.length === 0 ? 'has no levels' : `has the levels ${names.join(', ')}`
     const [near] = nearestNames(call.name, names)
     const detail =
-      `group: ${quoted(writtenCall(call))} is no level: ${column.name} ${has}.` +
+      `${key}: ${quoted(writtenCall(call))} is no level: ${column.name} ${has}.` +
       didYouMean(call.name, names)
     if (near === undefined) throw badRequest(detail)
     const meant = `${callName(column.name)}:${callName(near)}`
@@ -111,14 +121,14 @@ function levelGroup(column: Column, call: Call): PlainGroup {
     : { name, column, by: { kind: 'level', uppers: level.uppers } }
 }
 
-function valueGroup(access: Access, call: Call): PlainGroup {
+function valueGroup(access: Access, call: Call, key: GroupArgument): PlainGroup {
   const part = partNamed(access, call.name)
   if (part !== undefined) {
-    throw partError(`group: write ${quoted(call.name)} as ${part}.`, key, call, part)
+    throw partError(`${key}: write ${quoted(call.name)} as ${part}.`, key, call, part)
   }
   const column = findPartColumn(access, call.name, key, call)
   if (isGroupable(column)) return { name: column.name, column, by: { kind: 'value' } }
-  throw badRequest(`group: rows can't be grouped by ${column.name} (${column.rules.shown}).`)
+  throw badRequest(`${key}: rows can't be grouped by ${column.name} (${column.rules.shown}).`)
 }
 
 /**
@@ -147,25 +157,25 @@ export function levelText(column: string, level: CodeLevel): string {
     : `${callName(column)}:${callName(level.name)}`
 }
 
-function partGroup(access: Access, call: Call, raw: RawSummary): PlainGroup {
+function partGroup(access: Access, call: Call, raw: RawSummary, key: GroupArgument): PlainGroup {
   const { name, operands } = call
-  if (!isGroupFunction(name)) throw unknownFunction(access, call, raw)
+  if (!isGroupFunction(name)) throw unknownFunction(access, call, raw, key)
   const [[first, ...divisors] = [], ...others] = operands ?? []
-  if (divisors.length > 0) throw badRequest(`group: ${name} takes one column, not a quotient.`)
+  if (divisors.length > 0) throw badRequest(`${key}: ${name} takes one column, not a quotient.`)
   const column = findPartColumn(access, first?.name ?? '', key, call)
   const mistake = groupMistake(name, column)
   if (mistake !== undefined) {
     const meant = meantGroup(column, others)
-    const detail = `group: ${mistake}.${meant === undefined ? '' : ` Write ${meant}`}`
+    const detail = `${key}: ${mistake}.${meant === undefined ? '' : ` Write ${meant}`}`
     const isLength = Object.values(dateLengths).includes(others[0]?.[0]?.name ?? '')
     const isPart = isLength && meant !== callName(column.name)
     const certainty = isPart ? ({ isSame: true } as const) : {}
     throw meant === undefined ? badRequest(detail) : partError(detail, key, call, meant, certainty)
   }
-  if (name === 'prefix') return { name: call.text, column, by: prefixOf(call, column, others) }
+  if (name === 'prefix') return { name: call.text, column, by: prefixOf(call, column, others, key) }
   if (others.length === 0) return { name: call.text, column, by: { kind: name } }
   const meant = plainCallText(name, column.name)
-  throw partError(`group: ${name} takes one column. Write ${meant}`, key, call, meant)
+  throw partError(`${key}: ${name} takes one column. Write ${meant}`, key, call, meant)
 }
 
 /** What a wrong part of a column means: the column itself, or the part of a date of that length. */
@@ -180,6 +190,7 @@ function prefixOf(
   call: Call,
   column: Column,
   rest: Arguments,
+  key: GroupArgument,
 ): Extract<GroupBy['by'], { kind: 'prefix' }> {
   const text = rest.length === 1 && rest[0]?.length === 1 ? (rest[0][0]?.name ?? '') : ''
   const length = /^\d{1,3}$/.test(text) ? Number(text) : 0
@@ -187,7 +198,7 @@ function prefixOf(
   const [level = { name: '', length: 2 }] = column.levels
   const meant = levelPrefix(column, text) ?? levelText(column.name, level)
   throw partError(
-    `group: prefix takes a column and a number of characters from 1 to ${prefixLengthMax}. ` +
+    `${key}: prefix takes a column and a number of characters from 1 to ${prefixLengthMax}. ` +
       `Example: ${meant}`,
     key,
     call,
@@ -195,25 +206,26 @@ function prefixOf(
   )
 }
 
-function unknownFunction(access: Access, call: Call, { group, measures }: RawSummary): Error {
+function unknownFunction(access: Access, call: Call, raw: RawSummary, key: GroupArgument): Error {
+  const { [key]: others, measures } = raw
   const { name, operands } = call
   const found = visibleColumn(access, operands?.[0]?.[0]?.name ?? '')
   const level = found && levelPrefix(found, name)
   if (level !== undefined) {
-    return partError(`group: write the level ${quoted(name)} as ${level}.`, key, call, level)
+    return partError(`${key}: write the level ${quoted(name)} as ${level}.`, key, call, level)
   }
   if (findAggregate(name)) {
-    return correctable(`group: ${quoted(call.text)} is a measure. Move it to measures.`, {
+    return correctable(`${key}: ${quoted(call.text)} is a measure. Move it to measures.`, {
       kind: 'arguments',
       meant: {
-        group: group.filter((each) => each !== call).map(writtenCall),
+        [key]: others.filter((each) => each !== call).map(writtenCall),
         measures: eachOnce([...measures.map(writtenCall), call.text]),
       },
     })
   }
   const meant = isMiddle(call) ? undefined : meantFunction(name, groupNames)
   const detail =
-    `group: there is no function ${quoted(name)}.` +
+    `${key}: there is no function ${quoted(name)}.` +
     `${meant === undefined ? '' : didYouMean(meant, [meant])} It has: ${groupNames.join(', ')}.`
   if (meant === undefined) return badRequest(detail)
   const plain = fromStart(operands)

@@ -11,16 +11,17 @@ import { rowFormatOf } from '../page-format.js'
 import type { PageFormat } from '../page-format.js'
 import { filtersKey, readFilters } from '../read-filters.js'
 import type { Filter } from '../read-filters.js'
-import type { GroupBy, Measure, Summary } from '../summary.js'
+import type { GroupBy, Measure, ServedValue, Summary } from '../summary.js'
 import { groupCells, groupCharge } from './charge.js'
-import { groupsLimit } from './raw-summary.js'
+import { pivoted, readPivot } from './pivot.js'
+import type { AskedPivot } from './pivot.js'
+import { groupsLimit, pivotMax } from './raw-summary.js'
 import { eachOnce, writtenCall } from './part-column.js'
 import type { RawSummary } from './raw-summary.js'
 import { readGroups } from './read-groups.js'
 import { readMeasures } from './read-measures.js'
 import { readHaving, readOrder } from './read-order.js'
-import type { Asked } from './read-order.js'
-import { labelColumn, resultColumn } from './result-column.js'
+import { resultColumns } from './result-column.js'
 
 /** A summary that is ready to run. */
 export interface ResolvedSummary {
@@ -32,10 +33,15 @@ export interface ResolvedSummary {
   readonly filters: readonly Filter[]
   /** The columns of the answer in order, labels included, with types, units and meanings. */
   readonly columns: readonly Column[]
-  /** The cells that one group of the answer carries; a quotient counts two. */
+  /**
+   * The cells that one group of the answer carries; a quotient counts two. Of a pivot, until its
+   * values are known, the most that they can be.
+   */
   readonly cells: number
   /** The rows that one group of the answer is charged. */
   readonly chargePerGroup: number
+  /** What becomes columns once its values are known; null if nothing does. */
+  readonly pivot: AskedPivot | null
   /** Equal for requests with equal answers on the same version and access. */
   readonly key: string
 }
@@ -57,7 +63,9 @@ export async function resolveSummary(
   const groups = readGroups(access, raw)
   const measures = readMeasures(access, raw)
   const asked = { groups, groupCalls: raw.group, measures, measureCalls: raw.measures }
+  const pivot = readPivot(access, raw, asked)
   const columns = resultColumns(asked)
+  requireOnce(columns, raw)
   const format = checkFormat(access, raw.format)
   const headings = headingsOf(raw.headings, format, columns)
   const summary: Summary = Object.freeze({
@@ -66,11 +74,12 @@ export async function resolveSummary(
     groups,
     measures,
     having: readHaving(raw.having, asked),
-    order: readOrder(raw.order, asked),
+    order: pivot ? largestFirst : readOrder(raw.order, asked),
     limit: checkLimit(raw.limit, groupsLimit),
     format: rowFormatOf(format),
   })
-  const cells = groupCells(summary)
+  const cells = groupCells(summary, pivot ? pivotMax : 1)
+  const summarized = summaryKey(summary, filtersKey(filters), format)
   return {
     access,
     summary,
@@ -80,7 +89,32 @@ export async function resolveSummary(
     columns,
     cells,
     chargePerGroup: groupCharge(cells, access.columns.length, tariff),
-    key: JSON.stringify([summaryKey(summary, filtersKey(filters), format), headings]),
+    pivot,
+    key: JSON.stringify([summarized, headings, pivot && [groupKey(pivot.group), pivot.hasRest]]),
+  }
+}
+
+/** By the one measure of a pivot. */
+const largestFirst: Summary['order'] = [{ by: { measure: 0 }, isDescending: true }]
+
+/** The summary with the columns of its pivot, and what a group costs now. */
+export function withPivot(
+  resolved: ResolvedSummary,
+  values: readonly ServedValue[],
+  shown: readonly ServedValue[] | null,
+): ResolvedSummary {
+  const { access, pivot, format, summary: asked } = resolved
+  if (!pivot) throw new TypeError('there is no pivot')
+  const summary = pivoted(asked, pivot, values, shown)
+  const columns = resultColumns(summary)
+  const cells = groupCells(asked, values.length)
+  return {
+    ...resolved,
+    summary,
+    columns,
+    headings: headingsOf(pivot.headings, format, columns),
+    cells,
+    chargePerGroup: groupCharge(cells, access.columns.length, tariffOf(access)),
   }
 }
 
@@ -101,16 +135,11 @@ function tariffOf(access: Access): { readonly rowsPerGroup: number } {
 }
 
 /** Parquet and DuckDB don't distinguish names by case, so names that differ in it are refused. */
-function resultColumns({ groups, measures, measureCalls }: Asked): readonly Column[] {
-  const labels = (group: GroupBy) => (group.labels ? [labelColumn(group)] : [])
-  const columns = [
-    ...groups.flatMap((group) => [resultColumn(group), ...labels(group)]),
-    ...measures.map(resultColumn),
-  ]
+function requireOnce(columns: readonly Column[], { measures: calls }: RawSummary): void {
   const seen = new Set<string>()
   for (const { name } of columns) {
     if (seen.has(name.toLowerCase())) {
-      const texts = measureCalls.map(writtenCall)
+      const texts = calls.map(writtenCall)
       const once = eachOnce(texts)
       const isTwice = once.length < texts.length
       throw correctable(
@@ -123,7 +152,6 @@ function resultColumns({ groups, measures, measureCalls }: Asked): readonly Colu
     }
     seen.add(name.toLowerCase())
   }
-  return columns
 }
 
 function summaryKey(summary: Summary, filterKey: string, format: PageFormat): string {
@@ -131,13 +159,17 @@ function summaryKey(summary: Summary, filterKey: string, format: PageFormat): st
   return JSON.stringify([
     'aggregate',
     filterKey,
-    groups.map(({ name, column, by, labels }) => [name, column.name, by, labels?.digest]),
+    groups.map(groupKey),
     measures.map(({ name, aggregate }) => [name, aggregateKey(aggregate)]),
     having.map(({ measure, predicate }) => [measure, predicateKey(predicate)].join()).sort(),
     order,
     limit,
     format,
   ])
+}
+
+function groupKey({ name, column, by, labels }: GroupBy): unknown {
+  return [name, column.name, by, labels?.digest]
 }
 
 function aggregateKey({ of, ...aggregate }: Measure['aggregate']): unknown {

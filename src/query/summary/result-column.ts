@@ -5,11 +5,43 @@ import type { Column } from '../../columns/column.js'
 import type { DataType, ScalarName } from '../../columns/data-type.js'
 import { aggregateFunctions } from '../../columns/functions.js'
 import type { AggregateFunction } from '../../columns/functions.js'
-import type { Aggregate, GroupBy, Measure } from '../summary.js'
+import type { Aggregate, GroupBy, Measure, Summary } from '../summary.js'
 
 /** The name of a group's label in the answer. */
 function labelName(group: GroupBy): string {
   return `${group.name}:label`
+}
+
+/** The columns of the answer in order, with those of labels; the rest is told in the last one. */
+export function resultColumns({
+  groups,
+  measures,
+}: Pick<Summary, 'groups' | 'measures'>): readonly Column[] {
+  return resultParts({ groups, measures }).map(({ column }) => column)
+}
+
+/** A column of the answer, and the place of the group or measure that fills it. */
+export interface ResultPart {
+  readonly column: Column
+  readonly of: { readonly group: number; readonly isLabel: boolean } | { readonly measure: number }
+}
+
+/** The same with what fills each of them. */
+export function resultParts({
+  groups,
+  measures,
+}: Pick<Summary, 'groups' | 'measures'>): readonly ResultPart[] {
+  const keys = groups.flatMap((each, group): readonly ResultPart[] => {
+    const part = { column: resultColumn(each), of: { group, isLabel: false } }
+    return each.labels
+      ? [part, { column: labelColumn(each), of: { group, isLabel: true } }]
+      : [part]
+  })
+  const values = measures.flatMap((each, measure): readonly ResultPart[] =>
+    each.isHidden ? [] : [{ column: resultColumn(each), of: { measure } }],
+  )
+  const isRest = ({ of }: ResultPart) => 'group' in of && groups[of.group]?.by.kind === 'rest'
+  return [...keys.filter((each) => !isRest(each)), ...values, ...keys.filter(isRest)]
 }
 
 /** The column of the answer that a group or a measure fills: its name, type, unit and meaning. */
@@ -18,7 +50,7 @@ export function resultColumn(part: GroupBy | Measure): Column {
 }
 
 /** The column of the names of a group's codes. */
-export function labelColumn(group: GroupBy): Column {
+function labelColumn(group: GroupBy): Column {
   const { label, russian } = group.column
   return {
     ...plainColumn(labelName(group), scalar('VARCHAR')),
@@ -29,6 +61,7 @@ export function labelColumn(group: GroupBy): Column {
 
 function groupColumn({ name, column, by }: GroupBy): Column {
   if (by.kind === 'value') return { ...column, name }
+  if (by.kind === 'rest') return plainColumn(name, scalar('BOOLEAN'))
   const { label, russian, description } = column
   const plain = plainColumn(name, scalar(by.kind === 'year' ? 'BIGINT' : 'VARCHAR'))
   return { ...plain, label, russian, description }

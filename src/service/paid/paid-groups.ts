@@ -18,8 +18,22 @@ export function requireGroupsQuota({ resolved, payment }: Ready<ResolvedSummary>
 }
 
 /** An answer has at most `limit` groups, which resolving has bounded. */
-function mostCharge({ summary, chargePerGroup }: ResolvedSummary): number {
-  return summaryCharge(summary.groups.length === 0 ? 1 : summary.limit, summary, chargePerGroup)
+function mostCharge(resolved: ResolvedSummary): number {
+  const { summary, chargePerGroup } = resolved
+  const groups = summary.groups.length === 0 ? 1 : summary.limit + restGroups(resolved)
+  return summaryCharge(groups, summary, chargePerGroup)
+}
+
+/** The groups beside those that the limit counts. */
+function restGroups({ pivot }: ResolvedSummary): number {
+  return pivot?.hasRest ? 1 : 0
+}
+
+/** Groups as they were found. */
+export interface FoundGroups {
+  /** The summary with all its columns, those of a pivot too. */
+  readonly whole: ResolvedSummary
+  readonly found: Summarized
 }
 
 /**
@@ -28,11 +42,11 @@ function mostCharge({ summary, chargePerGroup }: ResolvedSummary): number {
  */
 export async function payGroups(
   { reader, resolved, head, payment }: Ready<ResolvedSummary>,
-  { rows, groups, rowsMet, file }: Summarized,
+  { whole, found: { rows, groups, rowsMet, file } }: FoundGroups,
   room: Room | undefined,
 ): Promise<GroupsAnswer> {
   const { context } = reader
-  const { summary, columns, chargePerGroup } = resolved
+  const { summary, columns, headings, chargePerGroup } = whole
   const sent = file ? rows.length : (room?.rowsThatFit(rows, columns) ?? rows.length)
   const charge = summaryCharge(sent, summary, chargePerGroup)
   const paid = charge === 0 ? 0 : await payment.pay(charge, true, context.signal)
@@ -43,19 +57,21 @@ export async function payGroups(
   return {
     kind: 'groups',
     ...head,
+    headings,
     ...cost,
     rows: file ? [file] : rows.slice(0, sent),
     columns,
     sent,
     groups,
     rowsMet: charge === 0 ? null : rowsMet,
-    truncated: groups > sent,
+    truncated: groups > Math.min(sent, resolved.summary.limit),
   }
 }
 
 /** A smaller limit may fit. */
 function tooDearFor(resolved: ResolvedSummary, quota: QuotaStatus): ServiceError {
   const { summary, chargePerGroup } = resolved
-  const fits = summary.groups.length === 0 ? 0 : Math.floor(quota.remaining / chargePerGroup)
+  const groups = Math.floor(quota.remaining / chargePerGroup) - restGroups(resolved)
+  const fits = summary.groups.length === 0 ? 0 : Math.max(groups, 0)
   return tooDear(quota, mostCharge(resolved), fits)
 }

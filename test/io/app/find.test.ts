@@ -148,6 +148,20 @@ await t.test('entities are found by name and key, as the caller may see them', a
       data: [{ dataset: 'firms', key: '04', match: 'exact', rank: '12345678901234567' }],
       quota: { scope: 'resource' },
     })
+    const { content } = await callTool(world, tokens.all, 'search', { query: 'василек плюс' })
+    t.match(content, {
+      results: [
+        {
+          id: 'firms/04',
+          title: 'ООО "Василёк плюс", 04',
+          url: /\/datasets\/firms\/04$/,
+        },
+      ],
+    })
+    const read = await callTool(world, tokens.all, 'fetch', { id: 'firms/04' })
+    t.match(read.content, { text: /2110: 12345678901234567/ })
+    const nothing = await callTool(world, tokens.all, 'search', { query: 'ххххх' })
+    t.same(nothing.content, { results: [] })
     const none = await callTool(world, tokens.all, 'find', { q: 'ххххх', resource: 'firms' })
     t.match(none.content, { data: [], explained: { nowhere: ['ххххх'] } })
   })

@@ -26,6 +26,8 @@ const nothing: RawSummary = {
   measures: [],
   having: [],
   order: [],
+  pivot: [],
+  rest: false,
   limit: null,
   labels: false,
   format: null,
