@@ -6,7 +6,7 @@ const weights = [3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8] as const
 /** An INN of a company has one check digit, that of a person two. */
 const [companyDigits, personDigits] = [10, 12] as const
 
-/** Whether a text is an INN whose check digits are right: 10 digits of a company, 12 of a person. */
+/** Whether a text is an INN with right check digits: 10 digits of a company, 12 of a person. */
 export function isInn(text: string): boolean {
   if (!/^(?:\d{10}|\d{12})$/.test(text)) return false
   const checked = text.length === companyDigits ? [companyDigits] : [personDigits - 1, personDigits]

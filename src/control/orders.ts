@@ -171,7 +171,7 @@ export async function enterSale(
   )
 }
 
-/** Takes the next number of a paid order, in the caller's transaction: a failed one leaves no gap. */
+/** Takes the next number in the caller's transaction: one that fails leaves no gap. */
 async function nextReceipt(store: ControlStore, now: number): Promise<ReceiptNumber> {
   const year = new Date(now).getUTCFullYear()
   const [row] = await store.all<{ number: number }>(

@@ -46,7 +46,7 @@ export function jsonLd(facts: object): Html {
 
 const markdownReader = markdownIt({ html: false, linkify: true }).disable('image')
 
-/** A text in Markdown as a part of a page. Tags in it are text; links lead to the web or by mail. */
+/** A text in Markdown as a part of a page. Tags in it are text, and no link runs a script. */
 export function markdown(text: string): Html {
   return { [brand]: markdownReader.render(text) }
 }

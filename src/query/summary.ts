@@ -32,7 +32,7 @@ export interface GroupBy {
 export type ServedValue = string | null
 
 /** The group whose values are columns: a measure of each looks at the rows with its value. */
-export interface Pivot {
+interface Pivot {
   readonly group: GroupBy
   readonly values: readonly ServedValue[]
 }

@@ -134,7 +134,7 @@ function filesAt(path: readonly string[], value: LocalText | undefined): readonl
   return Object.entries(value).map(([language, file]) => ({ path: [...path, language], file }))
 }
 
-/** The settings of a checked registry; those of files that are not among the contents are left out. */
+/** The settings of a checked registry; files that are not among the contents are left out. */
 export function portalSettings(
   content: PortalContent,
   contents: ReadonlyMap<string, string>,

@@ -15,7 +15,7 @@ const names = { name: text, title: text, description: nullable(text) }
 const vintage = { version: text, as_of: nullable(text), updated_at: text, scope: nullable(text) }
 
 /** A dataset in a list of datasets. */
-export const DatasetSummarySchema = Type.Object({
+const DatasetSummarySchema = Type.Object({
   ...names,
   rows: count,
   columns: small,
@@ -25,7 +25,7 @@ export const DatasetSummarySchema = Type.Object({
 export const DatasetListSchema = Type.Object({ data: Type.Array(DatasetSummarySchema) })
 
 /** A description of a dataset without its columns and examples. */
-export const datasetHead = {
+const datasetHead = {
   ...names,
   source: nullable(text),
   ...vintage,
@@ -35,7 +35,7 @@ export const datasetHead = {
 }
 
 /** The fields of every column description. */
-export const columnHead = { name: text, type: text, nullable: Type.Boolean() }
+const columnHead = { name: text, type: text, nullable: Type.Boolean() }
 
 const share = Type.Number({ minimum: 0, maximum: 1, ...number })
 

@@ -88,8 +88,8 @@ function quotedName(name: string): string {
 }
 
 /**
- * The same lines of several entities, with the medians of their levels; null if the reader sees none
- * of them. Groups and medians are charged as such; `period` null = the newest.
+ * The same lines of several entities, with the medians of their levels; null if the reader sees
+ * none of them. Groups and medians are charged as such; `period` null = the newest.
  */
 export async function compareEntities(
   reader: PageReader,

@@ -23,7 +23,12 @@ function catalogOf(version: Version): Catalog {
     version,
   })
   const names = Array.from({ length: manyDatasets }, (_, at) => `set_${at}`)
-  return { datasets: new Map(names.map((name) => [name, dataset(name)])), demo: null, prompts: [], title: '' }
+  return {
+    datasets: new Map(names.map((name) => [name, dataset(name)])),
+    demo: null,
+    prompts: [],
+    title: '',
+  }
 }
 
 const asked = { signal: never, client: 'a test' }

@@ -29,7 +29,7 @@ export interface SecretRecord {
 }
 
 /** The token that a connection ends with, and its subscription. */
-export interface SecretOwner {
+interface SecretOwner {
   readonly tokenId: string
   readonly tokenExpiresAt: number | null
   readonly revokedAt: number | null

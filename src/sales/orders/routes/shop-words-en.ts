@@ -53,7 +53,8 @@ export const englishShopWords = {
   companyKpp: 'KPP',
   companyAddress: 'Address',
   printHint:
-    'The invoice was also sent to your e-mail address. Print this page: only the invoice is on paper.',
+    'The invoice was also sent to your e-mail address. Print this page: the paper has the ' +
+    'invoice alone.',
   terms: 'By ordering you accept the',
   termsLink: 'terms',
   sendCode: 'Send the code',
