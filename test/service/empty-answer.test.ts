@@ -242,7 +242,7 @@ await t.test('hints stay within the window, the demo subset and the shown column
     filters: [{ column: 'secret', op: 'eq', value: 'x' }],
   })
   t.ok(secret.isError)
-  t.match(secret.text, /no column or parameter "secret"/)
+  t.match(secret.text, /no column "secret"/)
   t.notMatch(secret.text, /hidden\d/)
 })
 
