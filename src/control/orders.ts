@@ -229,6 +229,8 @@ export async function orderOfEmail(
   email: string,
   orderId: string,
 ): Promise<Order | undefined> {
+  // A database may refuse other texts.
+  if (!/^\w{1,64}$/.test(orderId)) return undefined
   const isTheirs = store.dialect.isEmail(sql`email`, email)
   return (await ordersWhere(store, sql`id = ${orderId} AND ${isTheirs}`))[0]
 }

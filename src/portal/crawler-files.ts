@@ -26,6 +26,7 @@ const privatePaths = [
   '/healthz',
   '/readyz',
   '/datasets/*/find',
+  '/datasets/*/compare',
 ]
 
 /** `robots.txt` (RFC 9309): the portal is for everybody. `root` is the prefix behind a proxy. */

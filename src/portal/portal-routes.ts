@@ -106,6 +106,9 @@ function addCrawlerFiles(app: FastifyInstance, { site, showcase }: PortalParts):
   addText('/llms.txt', 'text/plain', (context) => llmsText(context, showcase('en')))
 }
 
+/** Addresses that ignore the cookie, also where they refuse: the OpenAPI document and OAuth. */
+const ofMachines = /^\/(?:openapi\.json|token|register|revoke|authorize|\.well-known)\b/
+
 /** Shows an error to a browser. Returns false if the request does not ask for a page. */
 export function sendProblemPage(
   site: Site,
@@ -124,7 +127,9 @@ export function sendProblemPage(
     sendPage(request, reply.code(errorStatus[error.code]), context, page, noStore)
   }
   // A page without a person still says what went wrong, when it can't be read who it is.
-  void site.signedIn.find(request).then(send, () => {
+  const isOfMachines = ofMachines.test(request.url)
+  const person = isOfMachines ? Promise.resolve(null) : site.signedIn.find(request)
+  void person.then(send, () => {
     send(null)
   })
   return true

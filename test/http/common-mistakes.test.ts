@@ -161,17 +161,37 @@ await t.test('an agent gets the call that works', async (t) => {
     [{ ...things, offset: 10 }, /offset: unknown key\. Pages follow by cursor/, null],
     [{ ...things, page: 2, limit: 3 }, /Pages follow by cursor/, null],
     [{ ...things, order: '-year' }, /order: unknown key\. Rows come in stored order/, null],
-    [{ ...things, sort: ['year'] }, /ask top with by=column/, null],
+    [{ ...things, sort: ['year'] }, /ask top with by: "column", or by: "-column"/, null],
     [{ ...things, select: ['sum(year)'] }, /For totals, ask aggregate/, null],
-    [filter('offset', 'eq', 5), /There is no parameter "offset"/, null],
-    [filter('year', 'eq', 'null'), /write year=is_null/, filter('year', 'is_null')],
+    [filter('offset', 'eq', 5), /There is no argument "offset"/, null],
+    [
+      filter('year', 'eq', 'null'),
+      /write \{"column": "year", "op": "is_null"\}/,
+      filter('year', 'is_null'),
+    ],
     [filter('note', 'eq', null), /eq needs a value\. Empty values are found by is_null/, null],
-    [filter('note', 'is', 'null'), /Write note=is_null/, filter('note', 'is_null')],
+    [
+      filter('note', 'is', 'null'),
+      /Write \{"column": "note", "op": "is_null"\}/,
+      filter('note', 'is_null'),
+    ],
     [filter('id', 'like', '%a%'), /use contains/, filter('id', 'contains', 'a')],
-    [filter('id', 'like', 'a%'), /write id=like\.a\*/, filter('id', 'like', 'a*')],
+    [
+      filter('id', 'like', 'a%'),
+      /write \{"column": "id", "op": "like", "value": "a\*"\}/,
+      filter('id', 'like', 'a*'),
+    ],
     [filter('id', 'ilike', '%a%'), /use contains/, filter('id', 'contains', 'a')],
-    [filter('id', 'startswith', 'a'), /Write id=like\.a\*/, filter('id', 'like', 'a*')],
-    [filter('id', 'not', 'eq.a1'), /Write id=ne\.a1/, filter('id', 'ne', 'a1')],
+    [
+      filter('id', 'startswith', 'a'),
+      /Write \{"column": "id", "op": "like", "value": "a\*"\}/,
+      filter('id', 'like', 'a*'),
+    ],
+    [
+      filter('id', 'not', 'eq.a1'),
+      /Write \{"column": "id", "op": "ne", "value": "a1"\}/,
+      filter('id', 'ne', 'a1'),
+    ],
   ]
   for (const [args, text, corrected] of calls) {
     const name = JSON.stringify(args)

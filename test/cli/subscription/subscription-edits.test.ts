@@ -237,7 +237,7 @@ await t.test('orders keep their agreed prices after the registry changes', async
   const csv = await cli.das(['order', 'list', '--all', '--csv'])
   t.match(
     csv.stdout.split('\n')[2],
-    `,confirmed,renew,true,${id},buyer@example.org,12,9900,financials:start,2027-12-15T12:00:00Z,financials:start,`,
+    `,confirmed,renew,true,${id},buyer@example.org,12,9900,2026-2,,financials:start,2027-12-15T12:00:00Z,financials:start,`,
   )
   const table = await cli.das(['order', 'list', '--all'])
   t.match(table.stdout, '\t2026-11-15\tconfirmed\tnew\tbuyer@example.org\t1\t990\t')

@@ -76,6 +76,9 @@ await t.test('a paid order has a receipt, and only its buyer can open it', async
   const unknown = await shop.open('/account/orders/ord_0123456789abcdef?lang=en', others)
   t.equal(unknown.status, 404)
   t.same((await shop.open(path, others)).text, unknown.text, 'as if there were none')
+  for (const odd of ['%00', 'ord_%20', "ord_';--", 'x'.repeat(90)]) {
+    t.equal((await shop.open(`/account/orders/${odd}`, mine)).status, 404, odd)
+  }
   t.equal((await shop.world.get(path)).status, 404, 'without signing in')
   const [letter] = await shop.letters('new-token')
   t.equal(letter?.attachments?.[0]?.filename, `receipt-${orderId}.html`)
