@@ -1,6 +1,8 @@
 import type { Language } from '../config.js'
 import { ServiceError } from '../errors.js'
 import type { Grant } from './grants.js'
+import { nextReceipt } from './receipts.js'
+import type { ReceiptNumber } from './receipts.js'
 import { insertInto, sql, sqlList } from './store/sql.js'
 import type { Sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
@@ -29,12 +31,6 @@ export interface Buyer {
   readonly address: string | null
 }
 
-/** The number of a paid order: without gaps within a calendar year, UTC, from 1. */
-export interface ReceiptNumber {
-  readonly year: number
-  readonly number: number
-}
-
 /**
  * An order of a visitor or a subscriber on the portal, or one that the owner entered. Times in ms
  * since the epoch, UTC.
@@ -61,6 +57,8 @@ export interface Order {
   readonly byOwner: boolean
   /** Null for a person. */
   readonly buyer: Buyer | null
+  /** Its invoice or receipt, as JSON of the shop; null for one that has none. */
+  readonly paper: string | null
   /** Null until it is paid, and for one without a price. */
   readonly receipt: ReceiptNumber | null
   /** When it was confirmed or declined, or had expired. */
@@ -71,7 +69,7 @@ export interface Order {
 
 export type NewOrder = Omit<
   Order,
-  'orderId' | 'state' | 'byOwner' | 'receipt' | 'doneAt' | 'effect'
+  'orderId' | 'state' | 'byOwner' | 'paper' | 'receipt' | 'doneAt' | 'effect'
 >
 
 interface OrderRow extends Omit<Order, 'items' | 'byOwner' | 'buyer' | 'receipt' | 'effect'> {
@@ -90,7 +88,7 @@ const columns = sql`id AS "orderId", kind, state, email, language,
   subscription_id AS "subscriptionId", items, months, amount_rub AS "amountRub",
   based_on AS "basedOn", ordered_at AS "orderedAt", pay_until AS "payUntil",
   by_owner AS "byOwner", done_at AS "doneAt", entry, grants, global_rows AS "globalRows",
-  expires_at AS "expiresAt", buyer, receipt_year AS "receiptYear",
+  expires_at AS "expiresAt", buyer, paper, receipt_year AS "receiptYear",
   receipt_number AS "receiptNumber"`
 
 /** Stores an order that waits, in the caller's transaction. */
@@ -113,7 +111,7 @@ export async function insertOrder(store: ControlStore, order: NewOrder): Promise
       pay_until: order.payUntil,
     }),
   )
-  const unpaid = { byOwner: false, receipt: null, doneAt: null, effect: null } as const
+  const unpaid = { byOwner: false, paper: null, receipt: null, doneAt: null, effect: null } as const
   return { ...order, orderId, state: 'waiting', ...unpaid }
 }
 
@@ -169,17 +167,6 @@ export async function enterSale(
      FROM subscriptions s JOIN subscribers p ON p.id = s.subscriber_id
      WHERE s.id = ${subscriptionId}`,
   )
-}
-
-/** Takes the next number in the caller's transaction: one that fails leaves no gap. */
-async function nextReceipt(store: ControlStore, now: number): Promise<ReceiptNumber> {
-  const year = new Date(now).getUTCFullYear()
-  const [row] = await store.all<{ number: number }>(
-    sql`INSERT INTO receipt_numbers (year, last) VALUES (${year}, 1)
-     ON CONFLICT (year) DO UPDATE SET last = receipt_numbers.last + 1 RETURNING last AS number`,
-  )
-  if (!row) throw new Error('the database gave no number')
-  return { year, number: row.number }
 }
 
 /** The subscription's newest entry; it has one since it was created. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import type { Order, ReceiptNumber } from '../../control/orders.js'
+import type { Order } from '../../control/orders.js'
+import type { ReceiptNumber } from '../../control/receipts.js'
 import type { Grant } from '../../control/grants.js'
 import type { Subscription } from '../../control/subscriptions.js'
 import { badRequest } from '../../errors.js'

@@ -156,6 +156,8 @@ export function oneLedger(integer: string, text: string, idOf: string): string {
 export function receiptTables(integer: string, text: string, yearOf: string, end: string): string {
   return `
   ALTER TABLE orders ADD COLUMN buyer ${text};
+  -- The invoice or receipt as it was first written: it never changes with the registry.
+  ALTER TABLE orders ADD COLUMN paper ${text};
   ALTER TABLE orders ADD COLUMN receipt_year ${integer};
   ALTER TABLE orders ADD COLUMN receipt_number ${integer};
   CREATE UNIQUE INDEX orders_by_receipt ON orders (receipt_year, receipt_number);

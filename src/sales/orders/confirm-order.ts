@@ -11,6 +11,7 @@ import type { ServiceError } from '../../errors.js'
 import { sealSecret } from '../letters/seal.js'
 import { planOf } from '../../registry/registry.js'
 import { quoted } from '../../text.js'
+import { writePaper } from './papers/paper.js'
 import type { OrderParts } from './shop.js'
 
 /** A confirmed order. */
@@ -49,7 +50,9 @@ export async function confirmOrder(
       details: { subscription: subscriptionId, amount_rub: order.amountRub },
       now,
     })
-    return { order: await showOrder(tx, orderId), ...applied }
+    const confirmed = await showOrder(tx, orderId)
+    await writePaper(tx, parts.registry(), confirmed)
+    return { order: confirmed, ...applied }
   })
 }
 

@@ -16,6 +16,7 @@ import type { Registry } from '../../registry/registry.js'
 import { isoTime } from '../../text.js'
 import { confirmOrder } from './confirm-order.js'
 import type { Confirmed } from './confirm-order.js'
+import { writePaper } from './papers/paper.js'
 import { ShopRefusal } from './refusals.js'
 import type { OrderParts } from './shop.js'
 
@@ -67,6 +68,7 @@ export async function placeOrder(parts: OrderParts, wanted: WantedOrder): Promis
     if (order.amountRub === 0) {
       return { kind: 'confirmed', confirmed: await confirmOrder(inTransaction, order.orderId) }
     }
+    await writePaper(tx, parts.registry(), order)
     await queueLetter(tx, { kind: 'order-received', orderId: order.orderId }, now)
     await queueLetter(tx, { kind: 'new-order', orderId: order.orderId }, now)
     return { kind: 'waiting', order }

@@ -375,3 +375,16 @@ await t.test('letters and the page after an order lead to the data in a browser'
   t.match((await letters('new-token'))[0]?.text, 'https://data.example.org/sign-in?next=/')
   t.equal((await world.get('/sign-in?next=/')).status, 200)
 })
+
+// Guarantee: addresses of machines ignore the cookie, also on the pages with which they refuse.
+await t.test('a refusal of the OpenAPI document or of OAuth names nobody', async (t) => {
+  const { world, signIn } = await startSessions(t)
+  const cookie = await signIn()
+  const headers = { cookie, accept: 'text/html' }
+  t.match((await world.get('/none', undefined, { headers })).text, email, 'other pages do')
+  for (const path of ['/openapi.json?x=1', '/token', '/register', '/revoke', '/authorize?x=1']) {
+    const { text, headers: sent } = await world.get(path, undefined, { headers })
+    t.notMatch(text, email, path)
+    t.notOk(sent['access-control-allow-origin'], path)
+  }
+})

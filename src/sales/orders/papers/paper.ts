@@ -1,4 +1,6 @@
 import type { Order } from '../../../control/orders.js'
+import { keepPaper } from '../../../control/receipts.js'
+import type { ControlStore } from '../../../control/store/store.js'
 import { textIn } from '../../../registry/local-text.js'
 import { titleIn } from '../../../registry/portal-schema.js'
 import type { Legal } from '../../../registry/portal-schema.js'
@@ -25,10 +27,27 @@ export interface Paper {
 }
 
 /**
- * The paper of an order; null for one without a price or that was not paid, and where the registry
- * does not say who sells.
+ * The paper of an order, as it was when the order was placed or paid; null for one without a price
+ * or that was not paid, and where the registry did not say who sells. One that the owner entered has
+ * no paper of that time.
  */
 export function paperOf(registry: Registry | null, order: Order): Paper | null {
+  // `writePaper` wrote it.
+  const kept = order.paper === null ? null : (JSON.parse(order.paper) as Paper)
+  return kept ?? newPaper(registry, order)
+}
+
+/** Keeps the paper of an order as it is now, in the caller's transaction. */
+export async function writePaper(
+  store: ControlStore,
+  registry: Registry,
+  order: Order,
+): Promise<void> {
+  const paper = newPaper(registry, order)
+  if (paper) await keepPaper(store, order.orderId, JSON.stringify(paper))
+}
+
+function newPaper(registry: Registry | null, order: Order): Paper | null {
   const legal = registry?.portal.legal
   const { amountRub, receipt, state, orderId, orderedAt, doneAt, payUntil } = order
   if (!registry || !legal || amountRub === 0) return null

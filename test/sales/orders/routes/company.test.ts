@@ -1,11 +1,19 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { showOrder } from '../../../../src/control/orders.js'
-import type { ReceiptNumber } from '../../../../src/control/orders.js'
+import type { ReceiptNumber } from '../../../../src/control/receipts.js'
 import { confirmOrder } from '../../../../src/sales/orders/confirm-order.js'
 import { declineOrder } from '../../../../src/sales/orders/decline-order.js'
 import { orderRenewal } from '../../../../src/sales/orders/subscription-orders.js'
-import { codeIdIn, openShopText, partsOf, placePaid } from '../../../portal/fixtures/shop-world.js'
+import {
+  codeIdIn,
+  openShopText,
+  partsOf,
+  placePaid,
+  shopRegistry,
+} from '../../../portal/fixtures/shop-world.js'
 import { startSessions } from '../../sessions/fixtures/signing-in.js'
 
 const legalText = `portal:
@@ -82,6 +90,25 @@ await t.test('a paid order has a receipt, and only its buyer can open it', async
   t.equal((await shop.world.get(path)).status, 404, 'without signing in')
   const [letter] = await shop.letters('new-token')
   t.equal(letter?.attachments?.[0]?.filename, `receipt-${orderId}.html`)
+})
+
+await t.test('a receipt stays as it was when the registry changes', async (t) => {
+  const shop = await startCompany(t)
+  const { orderId } = await order(shop)
+  await confirmOrder(partsOf(shop), orderId)
+  const path = `/account/orders/${orderId}`
+  const mine = await shop.signIn(buyer.email)
+  const before = plain((await shop.open(path, mine)).text)
+  const changed =
+    openShopText + legalText.replace('vat: 20', 'vat: none').replace('7708004767', '7707083893')
+  writeFileSync(join(shop.world.folder, 'registry.yaml'), shopRegistry(changed))
+  await shop.world.app.reload()
+  await shop.world.app.reload()
+  t.equal(shop.world.app.registry().portal.legal?.vatPercent, null)
+  const after = plain((await shop.open(path, mine)).text)
+  const sheet = (text: string) => /<article class="paper">.*<\/article>/.exec(text)?.[0] ?? 'none'
+  t.match(sheet(before), 'НДС 20 %')
+  t.equal(sheet(after), sheet(before))
 })
 
 await t.test('a renewal is for the same company', async (t) => {
