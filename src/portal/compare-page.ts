@@ -1,3 +1,4 @@
+import { comparedKeys } from '../service/compare.js'
 import type { ComparedLine, Comparison, LevelMedian } from '../service/compare.js'
 import type { ShownRow } from '../service/entity-rows.js'
 import { textOf } from '../service/entity-rows.js'
@@ -6,6 +7,7 @@ import { encodeForUrl } from '../query/write-url.js'
 import { barSpans } from './chart/bar-spans.js'
 import { shortValues } from './chart/short-values.js'
 import { entityWords } from './entity-words.js'
+import { searchForm } from './found-page.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import { lineFields } from './line-choice.js'
@@ -58,8 +60,13 @@ export function comparePage(context: PageContext, view: ComparisonView): string 
       ${missing.length === 0 ? null : html`<p>${say.missingKeys(missing.join(', '))}</p>`}
       ${view.isCut ? html`<p>${say.linesMax(view.lines.length)}</p>` : null} ${paid}
       ${periodLinks(context, view)} ${barChart(context, drawn, sides)}
-      ${table(context, view, sides)} ${lineForm(context, view)}`,
+      ${table(context, view, sides)} ${lineForm(context, view)} ${moreForm(context, view)}`,
   )
+}
+
+/** The search for one entity more. */
+function moreForm(context: PageContext, { dataset, keys }: ComparisonView): Html | null {
+  return keys.length < comparedKeys.max ? searchForm(context, dataset, '', keys) : null
 }
 
 function medianSide({ language }: PageContext, { level, meaning, row, rows }: LevelMedian): Side {
