@@ -13,7 +13,7 @@ import type { Html } from './html.js'
 import { lineFields } from './line-choice.js'
 import type { PageContext } from './page-context.js'
 import { queryLink } from './page-query.js'
-import { columnHeading, valueText } from './shown-value.js'
+import { columnHeading, exactText, valueText } from './shown-value.js'
 import { titledPage } from './titled-page.js'
 
 export interface ComparisonView {
@@ -131,7 +131,9 @@ function barChart(context: PageContext, line: ComparedLine, sides: readonly Side
                 height="100%"
               />
             </svg>
-            <span class="number" title="${text}">${short.writeExact(text)}</span>
+            <span class="number" title="${exactText(context, text, line.unit)}"
+              >${short.writeExact(text)}</span
+            >
           </li>`,
       )}
     </ol>
@@ -174,7 +176,7 @@ function valueCell(context: PageContext, line: ComparedLine, json: string): Html
   const text = textOf(json).replace(/\.0$/, '')
   if (line.isMeasure && text !== '') {
     const { writeExact } = shortValues(context.language, line.unit ?? '')
-    return html`<td title="${text}">${writeExact(text)}</td>`
+    return html`<td title="${exactText(context, text, line.unit)}">${writeExact(text)}</td>`
   }
   const { name, unit } = line
   return html`<td>
