@@ -49,8 +49,9 @@ await t.test('codes stand with labels, figures with units, and none is raw', asy
         const digits = number.replace(/\D/g, '').replace(/^0+/, '')
         if (digits.length > 15) t.fail(`a raw double, ${number}: ${name}`)
       }
-      for (const [, code = ''] of words.matchAll(/(62\.0\d)(?! ·)/g))
+      for (const [, code = ''] of words.matchAll(/(62\.0\d)(?! ·)/g)) {
         t.fail(`${code} alone: ${name}`)
+      }
       for (const [, , heading = ''] of html.matchAll(headings)) {
         t.notMatch(wordsOf(heading).trim(), codes, `a label comes first: ${name}`)
       }
