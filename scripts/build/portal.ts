@@ -8,7 +8,9 @@ const sources = 'src/portal/browser'
  */
 export async function buildPortal(out: string): Promise<void> {
   await build({
-    entryPoints: [`${sources}/portal.ts`, `${sources}/portal.css`, `${sources}/reference.ts`],
+    entryPoints: ['portal.ts', 'page.ts', 'portal.css', 'reference.ts'].map(
+      (name) => `${sources}/${name}`,
+    ),
     outdir: out,
     entryNames: '[name]-[hash]',
     bundle: true,

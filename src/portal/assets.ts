@@ -10,6 +10,8 @@ interface Asset {
 
 export interface Assets {
   readonly script: Asset | null
+  /** The light one, of pages that only show and copy. */
+  readonly pageScript: Asset | null
   readonly style: Asset | null
   readonly referenceScript: Asset | null
   readonly referenceStyle: Asset | null
@@ -27,6 +29,7 @@ export function readAssets(folder: string | null): Assets {
   const style = (start: string) => asset(start, '.css', 'text/css; charset=utf-8')
   return {
     script: script('portal'),
+    pageScript: script('page'),
     style: style('portal'),
     referenceScript: script('reference'),
     referenceStyle: style('reference'),

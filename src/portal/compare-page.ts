@@ -1,3 +1,4 @@
+import { comparedKeys } from '../service/compare.js'
 import type { ComparedLine, Comparison, LevelMedian } from '../service/compare.js'
 import type { ShownRow } from '../service/entity-rows.js'
 import { textOf } from '../service/entity-rows.js'
@@ -6,12 +7,13 @@ import { encodeForUrl } from '../query/write-url.js'
 import { barSpans } from './chart/bar-spans.js'
 import { shortValues } from './chart/short-values.js'
 import { entityWords } from './entity-words.js'
+import { searchForm } from './found-page.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import { lineFields } from './line-choice.js'
 import type { PageContext } from './page-context.js'
 import { queryLink } from './page-query.js'
-import { columnHeading, valueText } from './shown-value.js'
+import { columnHeading, exactText, valueText } from './shown-value.js'
 import { titledPage } from './titled-page.js'
 
 export interface ComparisonView {
@@ -58,8 +60,13 @@ export function comparePage(context: PageContext, view: ComparisonView): string 
       ${missing.length === 0 ? null : html`<p>${say.missingKeys(missing.join(', '))}</p>`}
       ${view.isCut ? html`<p>${say.linesMax(view.lines.length)}</p>` : null} ${paid}
       ${periodLinks(context, view)} ${barChart(context, drawn, sides)}
-      ${table(context, view, sides)} ${lineForm(context, view)}`,
+      ${table(context, view, sides)} ${lineForm(context, view)} ${moreForm(context, view)}`,
   )
+}
+
+/** The search for one entity more. */
+function moreForm(context: PageContext, { dataset, keys }: ComparisonView): Html | null {
+  return keys.length < comparedKeys.max ? searchForm(context, dataset, '', keys) : null
 }
 
 function medianSide({ language }: PageContext, { level, meaning, row, rows }: LevelMedian): Side {
@@ -124,7 +131,9 @@ function barChart(context: PageContext, line: ComparedLine, sides: readonly Side
                 height="100%"
               />
             </svg>
-            <span class="number" title="${text}">${short.writeExact(text)}</span>
+            <span class="number" title="${exactText(context, text, line.unit)}"
+              >${short.writeExact(text)}</span
+            >
           </li>`,
       )}
     </ol>
@@ -167,7 +176,7 @@ function valueCell(context: PageContext, line: ComparedLine, json: string): Html
   const text = textOf(json).replace(/\.0$/, '')
   if (line.isMeasure && text !== '') {
     const { writeExact } = shortValues(context.language, line.unit ?? '')
-    return html`<td title="${text}">${writeExact(text)}</td>`
+    return html`<td title="${exactText(context, text, line.unit)}">${writeExact(text)}</td>`
   }
   const { name, unit } = line
   return html`<td>

@@ -12,7 +12,7 @@ import { linkedRows } from './linked-rows.js'
 import { lineFields } from './line-choice.js'
 import type { PageContext } from './page-context.js'
 import { queryLink } from './page-query.js'
-import { columnHeading, valueText } from './shown-value.js'
+import { columnHeading, exactText, valueText } from './shown-value.js'
 
 /** A column of the page with its value in each row, newest first: JSON texts. */
 export interface Line {
@@ -137,8 +137,10 @@ function chartSection(
     name: column.label ?? column.name,
     points: times
       .flatMap((time, at) => {
-        const text = textOf(values[at] ?? empty)
-        return text === '' ? [] : { ...time, name: '', y: Number(text), yText: text }
+        const json = values[at] ?? empty
+        const text = textOf(json)
+        const written = exactText(context, json, column.unit)
+        return text === '' ? [] : { ...time, name: '', y: Number(text), yText: text, written }
       })
       .toReversed(),
   }))

@@ -65,7 +65,7 @@ export function addEntityPages(app: FastifyInstance, parts: RouteParts): void {
       url,
       handler: async (request, reply) => {
         const query = new URLSearchParams(request.url.split('?', 2)[1])
-        const context = keepingQuery(await visit(parts.site, request), query)
+        const context = entityContext(await visit(parts.site, request), query)
         const { dataset: wanted } = request.params as { readonly dataset: string }
         const { datasets: shown } = parts.showcase(context.language)
         const dataset = shown.find(({ name, entity }) => name === wanted && entity !== null)
@@ -82,14 +82,15 @@ export function addEntityPages(app: FastifyInstance, parts: RouteParts): void {
   add('/datasets/:dataset/:key', entity)
 }
 
-/** The links to other languages keep the question. */
-function keepingQuery(context: PageContext, query: URLSearchParams): PageContext {
+/** The links to other languages keep the question, and the light script is enough. */
+function entityContext(context: PageContext, query: URLSearchParams): PageContext {
   const languageLink: PageContext['languageLink'] = (language) => {
     const own = new URLSearchParams(query)
     own.set('lang', language)
     return `?${own}`
   }
-  return { ...context, languageLink }
+  const { assets } = context
+  return { ...context, languageLink, assets: { ...assets, script: assets.pageScript } }
 }
 
 async function found(visited: Visit): Promise<string | null> {

@@ -138,6 +138,7 @@ export function sendProblemPage(
 function addAssets(app: FastifyInstance, { assets, admitVisitor }: Site): void {
   for (const asset of [
     assets.script,
+    assets.pageScript,
     assets.style,
     assets.referenceScript,
     assets.referenceStyle,

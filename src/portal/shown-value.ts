@@ -30,6 +30,12 @@ export function valueText(
   return label === null ? text : `${text} · ${label}`
 }
 
+/** A figure with its unit and all digits that it surely knows, for pointing at a short one. */
+export function exactText(context: PageContext, json: string, unit: string | null): string {
+  const plain = { name: '', type: 'number', unit: null, isQuantity: true } as const
+  return [valueText(context, plain, json), unit].filter((each) => each !== null).join(' ')
+}
+
 /** Shares are in percent. A floating-point number has as many digits as it surely knows. */
 function numberText(
   words: PageContext['words'],

@@ -44,7 +44,7 @@ function amountWriter(
   options: Intl.NumberFormatOptions,
 ): (amount: number) => string {
   const format = new Intl.NumberFormat(locale, options)
-  return (amount) => format.format(amount)
+  return (amount) => format.format(amount).replace('-', '\u2212')
 }
 
 /** Returns a formatter for sizes of files: `12 kB`, `3.4 MB`. */

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { startPaidFirms } from './fixtures/firms-world.js'
+import { email, startSessions } from '../sales/sessions/fixtures/signing-in.js'
+import { firmsOptions, startPaidFirms } from './fixtures/firms-world.js'
 
 // Guarantee: a page of a person who signed in charges exactly the rows that it shows, each dataset
 // its own, once a day; a link of another site, or a browser that loads pages ahead, costs nothing.
@@ -77,4 +78,32 @@ await t.test('a quota that ends is said, and nothing beyond it is delivered', as
   t.notMatch(third.text, 'Firm &lt;11')
   t.match(textOf((await get(page)).text), 'This page cost nothing.', 'what was paid is still free')
   t.equal(await used('firms'), 6)
+})
+
+await t.test('a person who signs in by a mailed code pays once for a page', async (t) => {
+  const { world, signIn } = await startSessions(t, firmsOptions(t))
+  const { token } = await world.subscribe(['firms:all', 'deals:all'])
+  const cookie = await signIn(email)
+  const open = async (url: string, site = 'same-origin', of = cookie) => {
+    const headers = { cookie: of, 'sec-fetch-site': site, accept: 'text/html' }
+    const { status, text } = await world.get(url, undefined, { headers })
+    return { status, words: textOf(text) }
+  }
+  const used = async () => {
+    const { body } = await world.get('/v1/account', token)
+    const datasets = body['datasets'] as readonly { name: string; rows: { used: number } }[]
+    return datasets.map(({ rows }) => rows.used)
+  }
+  t.equal((await open(page, 'same-origin', '')).status, 404, 'a visitor sees the demo only')
+  const elsewhere = await open(page, 'cross-site')
+  t.match(elsewhere.words, 'It costs the rows that it shows')
+  t.notMatch(elsewhere.words, 'Firm &lt;9')
+  t.same(await used(), [0, 0], 'a link of another site charges nothing')
+  const first = await open(page)
+  t.match(first.words, 'Firm &lt;9')
+  t.match(first.words, 'This page cost 24 rows.')
+  t.same(await used(), [4, 20])
+  world.clock.ms += 23 * 3600 * 1000
+  t.match((await open(page)).words, 'This page cost nothing.')
+  t.same(await used(), [4, 20], 'the same page is free within a day')
 })

@@ -9,6 +9,8 @@ export interface Point {
   readonly y: number
   readonly xText: string
   readonly yText: string
+  /** What pointing at it shows; left out = its digits. */
+  readonly written?: string
 }
 
 /** A time that may have no value. */
@@ -188,7 +190,7 @@ function pathOf(points: readonly Point[], series: number, { x, y }: Scale): Shap
 }
 
 function markOf(point: Point, series: number, { x, y }: Scale): Shape {
-  const title = `${point.xText}: ${point.yText}`
+  const title = `${point.xText}: ${point.written ?? point.yText}`
   return { kind: 'point', series, x: rounded(x(point)), y: rounded(y(point.y)), title }
 }
 

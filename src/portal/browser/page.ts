@@ -1,0 +1,14 @@
+import { enableCopying } from './copy.js'
+
+// What every page has; alone it is the script of pages that are alive without more.
+
+enableCopying(document)
+followFragment()
+
+/** The sign-in leads back to what the page shows, which is in a part of its address not sent. */
+function followFragment(): void {
+  const link = document.querySelector<HTMLAnchorElement>('a.person')
+  link?.addEventListener('click', () => {
+    link.href = link.href.replace(/(%23.*)?$/, encodeURIComponent(location.hash))
+  })
+}

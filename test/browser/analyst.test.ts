@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'csv-parse/sync'
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import type { Test } from 'tap'
+import { logged } from '../support/logged.js'
+import { sheetLines } from '../support/programs/libreoffice.js'
+import { startShipped } from '../support/shipped.js'
+import { violations } from './fixtures/axe.js'
+import { builtPortal, listen, startChromium, visit } from './fixtures/chromium.js'
+
+// An analyst's walk in Russian over the shipped data: a misspelt name, a company, a comparison of
+// five by margin with the medians of their classes, a workbook. By the names of what is clicked.
+
+const browser = await startChromium(t)
+const shipped = await startShipped(t, { portalFolder: await builtPortal(t) })
+const base = await listen(shipped)
+void shipped.app.prepare()
+await logged(shipped, '"packed"')
+const { page, complaints } = await visit(browser, `${base}/?lang=ru`)
+const airline = 'ПУБЛИЧНОЕ АКЦИОНЕРНОЕ ОБЩЕСТВО "АЭРОФЛОТ-РОССИЙСКИЕ АВИАЛИНИИ"'
+const inn = '7712040126'
+const byteMax = 60_000
+
+/** The words of a page, or of a part of it. */
+async function wordsOn(shown: Page, place = 'main'): Promise<string> {
+  return (await shown.locator(place).allInnerTexts()).join(' ').replaceAll(/\s+/g, ' ')
+}
+
+async function search(words: string): Promise<void> {
+  await page.getByRole('searchbox').first().fill(words)
+  await page.getByRole('button', { name: 'Найти' }).first().click()
+  await page.getByRole('heading', { level: 1, name: `Поиск: ${words}` }).waitFor()
+}
+
+/** Axe in both colour schemes; nothing is wider than a screen and a phone. */
+async function isClean(t: Test, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    t.same(await violations(page), [], `${name}, ${colorScheme}`)
+  }
+  for (const width of [390, 1440]) {
+    await page.setViewportSize({ width, height: 900 })
+    t.equal(await page.evaluate('document.documentElement.scrollWidth'), width, `${name}, ${width}`)
+  }
+}
+
+await t.test('a misspelt name leads from the home page to the company', async (t) => {
+  await search('аэрафлот')
+  await isClean(t, 'found')
+  await page.getByRole('link', { name: airline }).click()
+  await page.getByRole('heading', { level: 1, name: airline }).waitFor()
+  const words = await wordsOn(page)
+  t.match(words, `ИНН ${inn}`)
+  t.match(words, '51.10.1 · Перевозка воздушным пассажирским транспортом')
+  t.match(words, 'Выручка 2110')
+  t.match(await wordsOn(page, 'figure.chart'), /^График, руб\./)
+  await isClean(t, 'entity')
+})
+
+await t.test('a company is light on the wire, and readable without a script', async (t) => {
+  const { page: cold, complaints: others } = await visit(browser, page.url(), {
+    javaScriptEnabled: false,
+  })
+  t.same(others, [])
+  t.equal(await cold.locator('h1').textContent(), airline)
+  await cold.context().close()
+  const { page: alive } = await visit(browser, page.url())
+  const bytes = await alive.evaluate<number>(
+    '[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]' +
+      '.reduce((sum, { transferSize }) => sum + transferSize, 0)',
+  )
+  t.ok(bytes > 0 && bytes <= byteMax, `${bytes} bytes`)
+  await alive.context().close()
+})
+
+await t.test('five companies stand side by side by margin, with the medians', async (t) => {
+  for (const [words, name] of [
+    ['лукоил', /ЛУКОЙЛ/],
+    ['vnc', /Мобильные ТелеСистемы/],
+    ['ржд', /железные дороги/],
+    ['идел нефтемаш', /Идель Нефтемаш/],
+  ] as const) {
+    await search(words)
+    await page.getByRole('checkbox', { name }).check()
+    await page.getByRole('button', { name: 'Сравнить', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Сравнение' }).waitFor()
+  }
+  t.equal(await page.locator('h1').textContent(), 'Сравнение: 5')
+  t.equal(await page.locator('[aria-current=true]', { hasText: '2021' }).count(), 1, 'all have it')
+  await page.getByRole('link', { name: /^Чистая прибыль \(2400\) к выручке/ }).click()
+  await page.getByText('Чистая прибыль (2400) к выручке (2110), %').waitFor()
+  const margins = await page.locator('.bars .number').allTextContents()
+  t.equal(margins.length, 9, 'five companies and the medians of four classes')
+  const table = await wordsOn(page, 'table.compared')
+  t.match(table, 'Медиана: 51 · Деятельность воздушного и космического транспорта')
+  t.match(table, '1 строка из видимых вам')
+  t.match(margins.join(), '−12,1')
+  await isClean(t, 'compare')
+})
+
+await t.test('LibreOffice opens the workbook of a company', async (t) => {
+  await page.getByRole('link', { name: airline }).click()
+  const download = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Скачать XLSX' }).click()
+  const file = await download
+  t.equal(file.suggestedFilename(), `financials-${inn}.xlsx`)
+  const lines = await sheetLines(shipped.folder, readFileSync(await file.path()))
+  const [headings, ...rows] = parse(lines.join('\n')) as string[][]
+  const years = ['2025', '2024', '2023', '2022', '2021', '2020', '2019']
+  t.same(headings, ['Раздел', 'Показатель', 'Код', 'Единица', ...years])
+  const revenue = rows.find(([, , code]) => code === '2110') ?? []
+  t.same(revenue.slice(0, 4), ['Финансовые результаты', 'Выручка', '2110', 'тыс. руб.'])
+  const { body } = await shipped.get(
+    `/v1/financials?inn=eq.${inn}&select=year,2110`,
+    'das_demo_opendata',
+  )
+  const byYear = new Map(body.data.map((row) => [String(row['year']), row['2110']]))
+  t.same(
+    revenue.slice(4),
+    years.map((year) => String(byYear.get(year) ?? '')),
+  )
+  t.same(complaints, [])
+})
