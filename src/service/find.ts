@@ -4,6 +4,7 @@ import { quotaStatus } from '../access/allowance.js'
 import type { Charges } from '../access/charge-queue.js'
 import type { Clock } from '../clock.js'
 import { predicateKey } from '../columns/predicate.js'
+import { shownText } from '../columns/shown-text.js'
 import { ServiceError } from '../errors.js'
 import type { FindExplanation, FindQuestion, Match } from '../names/find-names.js'
 import type { FindRequest } from '../query/parse-find.js'
@@ -140,13 +141,11 @@ async function findEverywhere(
     places.map(async (place) => {
       if (checkOnly) return []
       const matches = await findAt(parts, place, request)
-      return matches.map((match) => ({ place, match }))
+      const key = keyIn(place, request)
+      return matches.map((match) => ({ place, match, isKey: match.key === key }))
     }),
   )
-  const best = found
-    .flat()
-    .sort((a, b) => byMatch(a.match, b.match, request.q))
-    .slice(0, request.limit)
+  const best = found.flat().sort(byMatch).slice(0, request.limit)
   const texts = new Map<Match, string>()
   for (const place of places) {
     const own = best.filter((each) => each.place === place).map(({ match }) => match)
@@ -175,13 +174,22 @@ function joined(all: readonly (FindExplanation | null)[]): FindExplanation | nul
   return { nowhere, nearest: [...new Set(nearest)].slice(0, nearestMax) }
 }
 
-/** Longer keys have the same kind of match as the key itself, which comes first. */
-function byMatch(left: Match, right: Match, q: string): number {
-  const isKey = ({ match, matched }: Match) => Number(match === 'key' && matched === q)
-  const keys = isKey(right) - isKey(left)
+interface Found {
+  readonly match: Match
+  /** Longer keys have the same kind of match as the key itself, which comes first. */
+  readonly isKey: boolean
+}
+
+function byMatch(left: Found, right: Found): number {
+  const keys = Number(right.isKey) - Number(left.isKey)
   if (keys !== 0) return keys
-  const kinds = matchKinds.indexOf(left.match) - matchKinds.indexOf(right.match)
-  return kinds || (right.rank ?? -Infinity) - (left.rank ?? -Infinity) || 0
+  const kinds = matchKinds.indexOf(left.match.match) - matchKinds.indexOf(right.match.match)
+  return kinds || (right.match.rank ?? -Infinity) - (left.match.rank ?? -Infinity) || 0
+}
+
+/** The key that a question is, as the column's type shows it. */
+function keyIn({ entity }: Place, { q }: FindRequest): string {
+  return shownText(entity.key, q)
 }
 
 function placeOf({ charges, clock }: FindParts, reader: DatasetCaller): Place {
@@ -218,8 +226,10 @@ function keyOf(predicates: Access['predicates']): string {
   return predicates.map(predicateKey).sort().join()
 }
 
-function questionOf({ reader: { access } }: Place, { q, limit }: FindRequest): FindQuestion {
-  return { q, limit, window: visibleBits(access), isDemo: access.plan === null }
+function questionOf(place: Place, request: FindRequest): FindQuestion {
+  const { access } = place.reader
+  const sight = { window: visibleBits(access), isDemo: access.plan === null }
+  return { q: request.q, key: keyIn(place, request), limit: request.limit, ...sight }
 }
 
 function visibleBits({ plan, version: { history, newestHistory } }: Access): number {
