@@ -345,6 +345,28 @@ await t.test(
 )
 
 await t.test(
+  'a dataset named find is served, and wins over the search of all datasets',
+  async (t) => {
+    const renamed = registry.replace('\n  plain:', '\n  find:')
+    const folder = t.testdir({ 'aliases.csv': 'key,alias\n' })
+    const world = await startWorld(t, { at: folder, files, registry: renamed })
+    void world.app.prepare()
+    await logged(world, '"packed"', 2)
+    const { token: both } = await world.subscribe(['find:all', 'shops:all'])
+    const { token: other } = await world.subscribe(['shops:all'])
+    for (const path of ['/v1/find', '/v1/find?id=eq.7', '/v1/find/']) {
+      t.same((await world.get(path, both)).body.data, [{ id: 7, title: 'Василёк' }], path)
+    }
+    t.match((await world.get('/v1/find/schema', both)).body, { name: 'find' })
+    t.equal((await world.get('/v1/find', both, { method: 'HEAD' })).status, 200)
+    const found = await world.get(at('/v1/find', 'василёк'), other)
+    t.match(found.body.data, [{ dataset: 'shops' }], 'without a grant it does not exist')
+    t.equal((await world.get('/v1/find/schema', other)).status, 404)
+    await logged(world, 'datasets.find: the name is reserved', 1)
+  },
+)
+
+await t.test(
   'datasets under one quota are asked as far as it goes, and nothing is paid in vain',
   async (t) => {
     const world = await startFirms(t)
