@@ -141,7 +141,7 @@ async function findEverywhere(
     places.map(async (place) => {
       if (checkOnly) return []
       const matches = await findAt(parts, place, request)
-      const key = keyIn(place, request)
+      const key = shownText(place.entity.key, request.q)
       return matches.map((match) => ({ place, match, isKey: match.key === key }))
     }),
   )
@@ -174,22 +174,13 @@ function joined(all: readonly (FindExplanation | null)[]): FindExplanation | nul
   return { nowhere, nearest: [...new Set(nearest)].slice(0, nearestMax) }
 }
 
-interface Found {
-  readonly match: Match
-  /** Longer keys have the same kind of match as the key itself, which comes first. */
-  readonly isKey: boolean
-}
+/** `isKey`: longer keys have the same kind of match as the key itself, which comes first. */
+type Found = Readonly<{ match: Match; isKey: boolean }>
 
 function byMatch(left: Found, right: Found): number {
   const keys = Number(right.isKey) - Number(left.isKey)
-  if (keys !== 0) return keys
   const kinds = matchKinds.indexOf(left.match.match) - matchKinds.indexOf(right.match.match)
-  return kinds || (right.match.rank ?? -Infinity) - (left.match.rank ?? -Infinity) || 0
-}
-
-/** The key that a question is, as the column's type shows it. */
-function keyIn({ entity }: Place, { q }: FindRequest): string {
-  return shownText(entity.key, q)
+  return keys || kinds || (right.match.rank ?? -Infinity) - (left.match.rank ?? -Infinity) || 0
 }
 
 function placeOf({ charges, clock }: FindParts, reader: DatasetCaller): Place {
@@ -226,10 +217,12 @@ function keyOf(predicates: Access['predicates']): string {
   return predicates.map(predicateKey).sort().join()
 }
 
-function questionOf(place: Place, request: FindRequest): FindQuestion {
-  const { access } = place.reader
-  const sight = { window: visibleBits(access), isDemo: access.plan === null }
-  return { q: request.q, key: keyIn(place, request), limit: request.limit, ...sight }
+function questionOf(
+  { reader: { access }, entity }: Place,
+  { q, limit }: FindRequest,
+): FindQuestion {
+  const key = shownText(entity.key, q)
+  return { q, key, limit, window: visibleBits(access), isDemo: access.plan === null }
 }
 
 function visibleBits({ plan, version: { history, newestHistory } }: Access): number {
