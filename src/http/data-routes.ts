@@ -29,8 +29,11 @@ interface DataParts {
   readonly clock: Clock
 }
 
-/** The paths that answer with rows or groups of a dataset. */
-export function addData(app: FastifyInstance, parts: DataParts, admit: Admit): void {
+/**
+ * The paths that answer with rows or groups of a dataset. Returns what answers for its rows, to a
+ * caller who is admitted.
+ */
+export function addData(app: FastifyInstance, parts: DataParts, admit: Admit): AnswerAdmitted {
   const { service, clock } = parts
   const sheets = new SheetWriter()
   app.addHook('onClose', () => sheets.close())
@@ -41,16 +44,29 @@ export function addData(app: FastifyInstance, parts: DataParts, admit: Admit): v
   add(reading, '/export', (request, reply) =>
     answerExport(service, request, reply, queryOf(request), clock),
   )
-  add(reading, '', fromUrl(answerParts, service.readPage, parseUrl))
+  const answerRows = fromUrl(answerParts, service.readPage, parseUrl)
+  add(reading, '', admitted(admit, answerRows))
   add('POST', '/query', fromBody(answerParts, service.readPage, parseJsonText))
-  add(reading, '/top', fromUrl(answerParts, service.top, parseTopUrl))
-  add(reading, '/aggregate', fromUrl(answerParts, service.summarize, parseSummaryUrl))
+  add(reading, '/top', admitted(admit, fromUrl(answerParts, service.top, parseTopUrl)))
+  add(
+    reading,
+    '/aggregate',
+    admitted(admit, fromUrl(answerParts, service.summarize, parseSummaryUrl)),
+  )
   add('POST', '/aggregate', fromBody(answerParts, service.summarize, parseSummaryJson))
+  return answerRows
 }
 
 type DataAnswer = WithoutData | Page | GroupsAnswer
 type Ask<Raw> = (caller: Caller, request: DataRequest<Raw>) => Promise<DataAnswer>
 type Handler = (request: FastifyRequest<DatasetRoute>, reply: FastifyReply) => Promise<FastifyReply>
+
+/** A handler of a caller who is admitted. */
+export type AnswerAdmitted = (...asked: [...Parameters<Handler>, Caller]) => Promise<FastifyReply>
+
+function admitted(admit: Admit, answer: AnswerAdmitted): Handler {
+  return async (request, reply) => answer(request, reply, await admit(request, reply))
+}
 
 interface AnswerParts {
   readonly admit: Admit
@@ -66,9 +82,8 @@ function fromUrl<Raw extends Formatted>(
   parts: AnswerParts,
   ask: Ask<Raw>,
   parse: (query: string) => Raw,
-): Handler {
-  return async (request, reply) => {
-    const caller = await parts.admit(request, reply)
+): AnswerAdmitted {
+  return async (request, reply, caller) => {
     const answer = await ask(caller, {
       ...asked(request, parts, () => parse(queryOf(request))),
       knownTags: request.headers['if-none-match'],

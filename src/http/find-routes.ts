@@ -1,13 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { accessibleDatasets } from '../access/access.js'
 import { parseFindUrl } from '../query/parse-find.js'
 import type { Service } from '../service.js'
 import type { FoundAnswer } from '../service/find.js'
-import type { Admit } from './data-routes.js'
+import type { Admit, AnswerAdmitted } from './data-routes.js'
 import { queryOf, reading } from './request-context.js'
 import type { DatasetRoute } from './request-context.js'
 
-/** The paths that find entities by key or name: in one dataset, or in all. */
-export function addFind(app: FastifyInstance, service: Service, admit: Admit): void {
+/**
+ * The paths that find entities by key or name: in one dataset, or in all. A caller who can read a
+ * dataset of the name `find` gets its rows.
+ */
+export function addFind(
+  app: FastifyInstance,
+  service: Service,
+  admit: Admit,
+  answerRows: AnswerAdmitted,
+): void {
   app.route<DatasetRoute>({
     method: reading,
     url: '/v1/:dataset/find',
@@ -19,11 +28,16 @@ export function addFind(app: FastifyInstance, service: Service, admit: Admit): v
       return send(request, reply, await service.find(caller, dataset, question, isHead))
     },
   })
-  app.route({
+  app.route<DatasetRoute>({
     method: reading,
-    url: '/v1/find',
+    url: '/v1/:dataset(^find$)',
     handler: async (request, reply) => {
       const caller = await admit(request, reply)
+      const { dataset: name } = request.params
+      const seen = accessibleDatasets(caller.principal, caller.catalog)
+      if (seen.some(({ dataset }) => dataset.name === name)) {
+        return answerRows(request, reply, caller)
+      }
       const question = parseFindUrl(queryOf(request))
       const isHead = request.method === 'HEAD'
       return send(request, reply, await service.find(caller, null, question, isHead))

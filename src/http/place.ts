@@ -17,7 +17,7 @@ const restTools: Readonly<Record<string, string>> = {
   '/v1/:dataset/aggregate': 'aggregate',
   '/v1/:dataset/export': 'export',
   '/v1/:dataset/schema': 'schema',
-  '/v1/find': 'find',
+  '/v1/:dataset(^find$)': 'find',
   '/v1/:dataset/find': 'find',
 }
 

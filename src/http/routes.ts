@@ -43,8 +43,8 @@ export function addRoutes(app: FastifyInstance, parts: RouteParts): void {
     service.admit(contextOf(request, reply), 1)
   addHealth(app, parts)
   addDescriptions(app, service, admit)
-  addData(app, parts, admit)
-  addFind(app, service, admit)
+  const answerRows = addData(app, parts, admit)
+  addFind(app, service, admit, answerRows)
 }
 
 function addHealth(app: FastifyInstance, parts: RouteParts): void {

@@ -206,7 +206,7 @@ export const tools = [
       `${groupsMax} of column, column:level (of a code), prefix(column,n), year(date), ` +
       'quarter(date), month(date), day(date); left out, one row over everything. having: ' +
       '"count.gte.10". order: "-revenue"; left out, by group. pivot: "year" makes a column of ' +
-      'each year, of one group and one measure, largest first; rest: true adds up the groups ' +
+      'each year, of one group and one measure, largest first; rest: true then adds up groups ' +
       `beyond limit. limit: ${groupsLimit.usual} groups when left out, at most ` +
       `${groupsLimit.max}. labels: true adds the names of codes, "ru" the Russian ones. In the ` +
       'answer, groups counts all groups, rows the rows behind them. A group costs a row of the ' +

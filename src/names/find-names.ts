@@ -29,6 +29,8 @@ export interface Match {
 /** A question for an entity, and what the caller sees. */
 export interface FindQuestion extends Sight {
   readonly q: string
+  /** The key that `q` is, as rows show it; `q` itself if omitted. */
+  readonly key?: string
   readonly limit: number
 }
 
@@ -148,9 +150,13 @@ export class NameIndex {
     return [...new Set(names)]
   }
 
-  #findKeys({ q, limit, window, isDemo }: FindQuestion): readonly Match[] {
-    const key = q.trim()
-    const keys = this.#keys.all(key, `${key}${textEnd}`, Number(isDemo), window, key, limit)
+  #findKeys({ q, key = q.trim(), limit, window, isDemo }: FindQuestion): readonly Match[] {
+    const text = q.trim()
+    const between = (first: string, end: string) =>
+      this.#keys.all(first, end, Number(isDemo), window, key, limit)
+    // 7 is asked for as 007.
+    const other = key.startsWith(text) ? [] : between(key, `${key}\0`)
+    const keys = [...other, ...between(text, `${text}${textEnd}`)]
     return keys.map((found) => this.#matchOf(found, 'key', found, { window, isDemo }))
   }
 

@@ -8,6 +8,11 @@ const levelName = /^[a-z][a-z0-9_]{0,31}$/
 const planName = /^[a-z0-9_-]{1,32}$/
 /** `/v1/account` is the account's address. */
 const reservedDatasetName = 'account'
+/** Of addresses that are newer than datasets of these names, which are still served. */
+const laterReservedNames: readonly string[] = ['find', 'watch', 'webhooks', 'session']
+
+/** Names that a new dataset can't have. */
+export const reservedDatasetNames: readonly string[] = [reservedDatasetName, ...laterReservedNames]
 
 /**
  * Mistakes that a schema can't express: names that don't fit addresses, headers and commands, and
@@ -164,11 +169,15 @@ function planProblems(
 /** What is served, but hardly as its owner meant it. */
 export function ruleWarnings(content: unknown): readonly ShapeProblem[] {
   const { demo, datasets } = recordOf(content)
-  if (demo !== undefined) return []
   return Object.entries(recordOf(datasets)).flatMap(([name, dataset]) => {
-    const message =
+    const path = ['datasets', name]
+    const unseen =
       'no token sees this subset: add "demo: {token: das_demo_…}" to the registry, beside datasets'
-    const path = ['datasets', name, 'demo']
-    return recordOf(dataset)['demo'] === undefined ? [] : [problemAt(path, message)]
+    const reserved = 'the name is reserved, and the next release refuses it; choose another.'
+    const isUnseen = demo === undefined && recordOf(dataset)['demo'] !== undefined
+    return [
+      ...(laterReservedNames.includes(name) ? [problemAt(path, reserved)] : []),
+      ...(isUnseen ? [problemAt([...path, 'demo'], unseen)] : []),
+    ]
   })
 }

@@ -4,6 +4,7 @@ import { quotaStatus } from '../access/allowance.js'
 import type { Charges } from '../access/charge-queue.js'
 import type { Clock } from '../clock.js'
 import { predicateKey } from '../columns/predicate.js'
+import { shownText } from '../columns/shown-text.js'
 import { ServiceError } from '../errors.js'
 import type { FindExplanation, FindQuestion, Match } from '../names/find-names.js'
 import type { FindRequest } from '../query/parse-find.js'
@@ -140,13 +141,11 @@ async function findEverywhere(
     places.map(async (place) => {
       if (checkOnly) return []
       const matches = await findAt(parts, place, request)
-      return matches.map((match) => ({ place, match }))
+      const key = shownText(place.entity.key, request.q)
+      return matches.map((match) => ({ place, match, isKey: match.key === key }))
     }),
   )
-  const best = found
-    .flat()
-    .sort((a, b) => byMatch(a.match, b.match, request.q))
-    .slice(0, request.limit)
+  const best = found.flat().sort(byMatch).slice(0, request.limit)
   const texts = new Map<Match, string>()
   for (const place of places) {
     const own = best.filter((each) => each.place === place).map(({ match }) => match)
@@ -175,13 +174,13 @@ function joined(all: readonly (FindExplanation | null)[]): FindExplanation | nul
   return { nowhere, nearest: [...new Set(nearest)].slice(0, nearestMax) }
 }
 
-/** Longer keys have the same kind of match as the key itself, which comes first. */
-function byMatch(left: Match, right: Match, q: string): number {
-  const isKey = ({ match, matched }: Match) => Number(match === 'key' && matched === q)
-  const keys = isKey(right) - isKey(left)
-  if (keys !== 0) return keys
-  const kinds = matchKinds.indexOf(left.match) - matchKinds.indexOf(right.match)
-  return kinds || (right.rank ?? -Infinity) - (left.rank ?? -Infinity) || 0
+/** `isKey`: longer keys have the same kind of match as the key itself, which comes first. */
+type Found = Readonly<{ match: Match; isKey: boolean }>
+
+function byMatch(left: Found, right: Found): number {
+  const keys = Number(right.isKey) - Number(left.isKey)
+  const kinds = matchKinds.indexOf(left.match.match) - matchKinds.indexOf(right.match.match)
+  return keys || kinds || (right.match.rank ?? -Infinity) - (left.match.rank ?? -Infinity) || 0
 }
 
 function placeOf({ charges, clock }: FindParts, reader: DatasetCaller): Place {
@@ -218,8 +217,12 @@ function keyOf(predicates: Access['predicates']): string {
   return predicates.map(predicateKey).sort().join()
 }
 
-function questionOf({ reader: { access } }: Place, { q, limit }: FindRequest): FindQuestion {
-  return { q, limit, window: visibleBits(access), isDemo: access.plan === null }
+function questionOf(
+  { reader: { access }, entity }: Place,
+  { q, limit }: FindRequest,
+): FindQuestion {
+  const key = shownText(entity.key, q)
+  return { q, key, limit, window: visibleBits(access), isDemo: access.plan === null }
 }
 
 function visibleBits({ plan, version: { history, newestHistory } }: Access): number {

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DuckDBInstance } from '@duckdb/node-api'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import t from 'tap'
 import type { Test } from 'tap'
 import { listen } from '../support/answers.js'
 import { nodeParties } from '../support/mcp/mcp-clients.js'
-import type { McpClient } from '../support/mcp/mcp-clients.js'
+import { ask, financials, okved, openSql, plainRows } from '../support/mcp/task-answers.js'
+import { procurement, rowsOf, valuesOf } from '../support/mcp/task-answers.js'
+import type { Answer } from '../support/mcp/task-answers.js'
 import { startShipped } from '../support/shipped.js'
 
 /**
@@ -19,10 +20,6 @@ const callsMax = 3
 const tokensMax = 3000
 /** The tables of the page may differ by this share. */
 const tolerance = 0.05
-
-const financials = "read_parquet('data/financials/*.parquet')"
-const procurement = "read_parquet('data/procurement/*.parquet')"
-const labels = "read_csv('data/dictionaries/okved2.csv', all_varchar = true)"
 
 /** By task, one statement for each call: its columns and rows are those of the answer. */
 const expected: Readonly<Record<string, readonly string[]>> = {
@@ -49,7 +46,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   ],
   5: [
     `SELECT class, any_value(name_ru), median("2400" / nullif("2110", 0)) AS margin, count(*)
-      FROM (SELECT *, okved[:2] AS class FROM ${financials}) LEFT JOIN ${labels} ON code = class
+      FROM (SELECT *, okved[:2] AS class FROM ${financials}) LEFT JOIN ${okved} ON code = class
       WHERE year = 2024 GROUP BY class HAVING count(*) >= 5 ORDER BY margin DESC`,
   ],
   6: [
@@ -76,12 +73,6 @@ interface TaskCall {
   readonly args: string
 }
 
-interface Answer {
-  readonly text: string
-  readonly columns: readonly string[]
-  readonly data: Readonly<Record<string, readonly unknown[]>>
-}
-
 const section =
   readFileSync('docs/mcp.md', 'utf8').split('\n## Ten tasks\n')[1]?.split('\n## ')[0] ?? ''
 const calls = [...section.matchAll(/^(\d+) +(\w+) (\{.*\})$/gm)].map(
@@ -100,24 +91,6 @@ function tableRows(pattern: RegExp): ReadonlyMap<string, readonly string[]> {
   return new Map(cells.map(([first = '', ...others]) => [first, others]))
 }
 
-async function ask(client: McpClient, name: string, args: string): Promise<Answer> {
-  const result = (await client.callTool({
-    name,
-    arguments: JSON.parse(args) as Record<string, unknown>,
-  })) as { content: { text: string }[]; structuredContent?: Omit<Answer, 'text'>; isError?: true }
-  const text = result.content[0]?.text ?? ''
-  if (result.isError || !result.structuredContent) throw new Error(`${name} ${args}: ${text}`)
-  // On a busy machine the facts of columns may be late; the answer then says so.
-  if (text.includes('"profiled_rows":null')) return ask(client, name, args)
-  return { text, ...result.structuredContent }
-}
-
-/** Cells that are equal for equal values: numbers of 14 digits, everything else as text. */
-function plainCell(cell: unknown): string {
-  const isNumber = typeof cell === 'number' || /^-?\d{1,15}\.\d+$/.test(String(cell))
-  return isNumber ? Number(Number(cell).toPrecision(14)).toString() : String(cell)
-}
-
 function isNear(t: Test, actual: number, shown: string | undefined, label: string): void {
   const isRight = Math.abs(actual - Number(shown?.replace(',', ''))) <= actual * tolerance
   t.ok(isRight, `${label}: measured ${actual}, the page says ${shown}`)
@@ -130,30 +103,19 @@ await t.test('ten tasks of an agent have right answers in few calls and tokens',
   const { token } = await world.subscribe(['financials:pro', 'procurement:pro'])
   const url = `http://127.0.0.1:${await listen(world)}/mcp/`
   const client = await nodeClient.connect({ url, token, folder: join(world.folder, 'client') })
-  const connection = await (await DuckDBInstance.create()).connect()
+  const sql = await openSql(t)
   const tokens = new Map<string, number[]>()
   try {
     let before: Answer | null = null
     for (const { task, tool, args: written } of calls) {
       const place = tokens.get(task)?.length ?? 0
       const args: string = written.replace(/\[…(\w+)\]/, (_, name: string) =>
-        JSON.stringify(before?.data[name]),
+        JSON.stringify(before ? valuesOf(before, name) : []),
       )
-      const answer = await ask(client, tool, args)
+      const answer = await ask(client, tool, JSON.parse(args) as object)
       tokens.set(task, [...(tokens.get(task) ?? []), countTokens(args) + countTokens(answer.text)])
-      const { columns, data } = answer
-      const rows =
-        columns.length === 0
-          ? []
-          : (data[columns[0] ?? ''] ?? []).map((_, row) =>
-              columns.map((name) => plainCell(data[name]?.[row])),
-            )
-      const reader = await connection.runAndReadAll(expected[task]?.[place] ?? '')
-      t.same(
-        rows,
-        reader.getRowsJson().map((row) => row.map(plainCell)),
-        `${task}: ${tool}`,
-      )
+      const rows = plainRows(rowsOf(answer))
+      t.same(rows, plainRows(await sql(expected[task]?.[place] ?? '')), `${task}: ${tool}`)
       t.ok(rows.length > 0, `${task}: ${tool}`)
       before = answer
     }
@@ -170,12 +132,9 @@ await t.test('ten tasks of an agent have right answers in few calls and tokens',
     const names = ['financials', 'procurement']
     const texts = [
       JSON.stringify(((await client.listTools()) as { tools: unknown }).tools),
-      (await ask(client, 'list_resources', '{}')).text,
+      (await ask(client, 'list_resources', {})).text,
       ...(await Promise.all(
-        names.map(
-          async (resource) =>
-            (await ask(client, 'describe_resource', JSON.stringify({ resource }))).text,
-        ),
+        names.map(async (resource) => (await ask(client, 'describe_resource', { resource })).text),
       )),
     ]
     t.equal(described.size, texts.length)
@@ -183,7 +142,6 @@ await t.test('ten tasks of an agent have right answers in few calls and tokens',
       isNear(t, countTokens(texts[index] ?? ''), count, name)
     }
   } finally {
-    connection.closeSync()
     await client.close()
   }
 })

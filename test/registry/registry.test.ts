@@ -397,6 +397,16 @@ await t.test('a demo subset that no token sees is warned of', (t) => {
   t.end()
 })
 
+await t.test('a dataset with the name of a newer address is warned of', (t) => {
+  for (const name of ['find', 'watch', 'webhooks', 'session']) {
+    const entry = `datasets:\n  ${name}: {title: t, files: a}\n`
+    t.same(parseRegistry(entry, 'registry.yaml').warnings, [
+      `registry.yaml:2:3: datasets.${name}: the name is reserved, and the next release refuses it; choose another.`,
+    ])
+  }
+  t.end()
+})
+
 await t.test('keys that contradict each other are rejected', (t) => {
   t.same(datasetProblems('limit: {default: 500, max: 100}'), [
     'registry.yaml:5:13: datasets.things.limit.default: must be at most limit.max (100), got 500.',

@@ -1,9 +1,8 @@
 import { badRequest } from '../../errors.js'
+import { reservedDatasetNames } from '../../registry/registry-rules.js'
 import { quoted } from '../../text.js'
 
 const nameLettersMax = 64
-/** `/v1/account` is not a dataset. */
-const reservedName = 'account'
 
 /** Names that tools give to any file, whatever its content. */
 const genericName =
@@ -37,7 +36,7 @@ function nameOf(text: string): string {
 /** A text as a dataset's name that is not taken. */
 export function freeName(text: string, taken: ReadonlySet<string>): string {
   const name = nameOf(text) || 'dataset'
-  const isFree = (each: string) => each !== reservedName && !taken.has(each)
+  const isFree = (each: string) => !reservedDatasetNames.includes(each) && !taken.has(each)
   if (isFree(name)) return name
   for (let number = 2; ; number++) {
     const tail = `_${number}`
@@ -51,7 +50,7 @@ export function requireName(name: string, taken: ReadonlySet<string>): void {
   if (!/^[a-z0-9_]{1,64}$/.test(name)) {
     throw badRequest(`A dataset's name must be 1 to 64 of a-z, 0-9 and "_", got ${quoted(name)}.`)
   }
-  if (name === reservedName) throw badRequest(`The name "${reservedName}" is reserved.`)
+  if (reservedDatasetNames.includes(name)) throw badRequest(`The name "${name}" is reserved.`)
   if (!taken.has(name)) return
   throw badRequest(
     `The registry already has "${name}". Change its files there, or use another --name.`,

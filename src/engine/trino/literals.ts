@@ -1,5 +1,6 @@
 import type { Column } from '../../columns/column.js'
 import type { Value } from '../../columns/filter-value.js'
+import { decimalText } from '../../columns/shown-text.js'
 import { floorDivide, yearOfDay } from '../../columns/values.js'
 import { literal } from '../sql/quote.js'
 
@@ -62,12 +63,6 @@ function floatLiteral({ rules: { domain } }: Column, value: number): string {
 /** The shortest digits that give this number again, with the sign of -0. */
 function doubleText(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value)
-}
-
-function decimalText(steps: bigint, scale: number): string {
-  const digits = String(steps < 0n ? -steps : steps).padStart(scale + 1, '0')
-  const [whole, fraction] = [digits.slice(0, digits.length - scale), digits.slice(-scale)]
-  return `${steps < 0n ? '-' : ''}${whole}${scale === 0 ? '' : `.${fraction}`}`
 }
 
 function uuidText(value: bigint): string {

@@ -300,6 +300,73 @@ await t.test(
 )
 
 await t.test(
+  'a key comes first of all datasets, however its type lets it be written',
+  async (t) => {
+    const uuid = '0a0b0c0d-0000-4000-8000-000000000007'
+    const keys: Readonly<Record<string, readonly [key: string, longer: string, names: string[]]>> =
+      {
+        texts: ["'7'", "'71'", ['7']],
+        numbers: ['7::BIGINT', '71::BIGINT', ['7', '007', '7.0', '7e0']],
+        amounts: ['7::DECIMAL(9,2)', '7.05::DECIMAL(9,2)', ['7', '7.0', '07.00']],
+        doubles: ['7::DOUBLE', '7.5::DOUBLE', ['7', '7.0', '007']],
+        uuids: [`'${uuid}'::UUID`, `'${uuid.slice(0, -1)}8'::UUID`, [uuid, uuid.toUpperCase()]],
+      }
+    const entry = (name: string) => `
+  ${name}:
+    title: T
+    files: data/${name}.parquet
+    entity: {key: id, name: name, rank: size}
+    plans: {all: {rows_per_month: 1000, history: all, price_rub: 0}}`
+    const world = await startWorld(t, {
+      files: Object.fromEntries(
+        Object.entries(keys).map(([name, [key, longer]]) => [
+          `data/${name}.parquet`,
+          `SELECT * FROM (VALUES (${key}, 'Малый', 1), (${longer}, 'Большой', 9)) AS t(id, name, size)`,
+        ]),
+      ),
+      registry: `datasets:${Object.keys(keys).map(entry).join('')}\n`,
+    })
+    void world.app.prepare()
+    await logged(world, '"packed"', Object.keys(keys).length)
+    const { token } = await world.subscribe(Object.keys(keys).map((name) => `${name}:all`))
+    const find = async (path: string, q: string) => (await world.get(at(path, q), token)).body.data
+    for (const [name, [, , written]] of Object.entries(keys)) {
+      for (const q of written) {
+        const [first] = await find(`/v1/${name}/find`, q)
+        t.match(first, { match: 'key', rank: 1 }, `${name} ${q}`)
+        const all = await find('/v1/find', q)
+        const ranks = all.map(({ rank }) => Number(rank))
+        t.same(ranks, ranks.toSorted(), `all, ${q}: keys, then longer ones`)
+        t.ok(all.some(({ dataset, rank }) => dataset === name && rank === 1))
+      }
+    }
+    t.same(await find('/v1/texts/find', '007'), [], 'a text has its zeros')
+  },
+)
+
+await t.test(
+  'a dataset named find is served, and wins over the search of all datasets',
+  async (t) => {
+    const renamed = registry.replace('\n  plain:', '\n  find:')
+    const folder = t.testdir({ 'aliases.csv': 'key,alias\n' })
+    const world = await startWorld(t, { at: folder, files, registry: renamed })
+    void world.app.prepare()
+    await logged(world, '"packed"', 2)
+    const { token: both } = await world.subscribe(['find:all', 'shops:all'])
+    const { token: other } = await world.subscribe(['shops:all'])
+    for (const path of ['/v1/find', '/v1/find?id=eq.7', '/v1/find/']) {
+      t.same((await world.get(path, both)).body.data, [{ id: 7, title: 'Василёк' }], path)
+    }
+    t.match((await world.get('/v1/find/schema', both)).body, { name: 'find' })
+    t.equal((await world.get('/v1/find', both, { method: 'HEAD' })).status, 200)
+    const found = await world.get(at('/v1/find', 'василёк'), other)
+    t.match(found.body.data, [{ dataset: 'shops' }], 'without a grant it does not exist')
+    t.equal((await world.get('/v1/find/schema', other)).status, 404)
+    await logged(world, 'datasets.find: the name is reserved', 1)
+  },
+)
+
+await t.test(
   'datasets under one quota are asked as far as it goes, and nothing is paid in vain',
   async (t) => {
     const world = await startFirms(t)
