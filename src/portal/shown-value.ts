@@ -1,7 +1,7 @@
 import { textOf } from '../service/entity-rows.js'
 import type { ShownRows } from '../service/entity-rows.js'
 import type { ShownColumn } from '../service/showcase.js'
-import { shortValues } from './chart/short-values.js'
+import { share, shortValues } from './chart/short-values.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import type { PageContext } from './page-context.js'
@@ -37,8 +37,7 @@ function numberText(
   text: string,
   unit: string | null,
 ): string {
-  const short = shortValues(language, unit ?? '')
-  if (short.unit === '%') return short.writeExact(text)
+  if (share.test(unit ?? '')) return shortValues(language, unit ?? '').writeExact(text)
   const isLong =
     /e/i.test(text) || (text.includes('.') && text.replace(/\D/g, '').length > digitsMax)
   if (!isLong) return words.digits(text)
