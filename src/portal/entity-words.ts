@@ -39,6 +39,7 @@ const english = {
   compareCount: (min: number, max: number) =>
     `A comparison takes ${min} to ${max} keys: ?keys=first,second. Find and tick them first.`,
   missingKeys: (keys: string) => `Not found: ${keys}.`,
+  groupsCut: 'There are more periods than a comparison reads; some are left out.',
   period: 'Period',
   median: (group: string) => `Median: ${group}`,
   medianRows: (rows: number) => `of ${rowsText(rows)} that you can see`,
@@ -107,6 +108,7 @@ const russian: EntityWords = {
   compareCount: (min, max) =>
     `Сравнить можно от ${min} до ${max} ключей: ?keys=первый,второй. Найдите и отметьте их.`,
   missingKeys: (keys) => `Не найдены: ${keys}.`,
+  groupsCut: 'Периодов больше, чем читает сравнение; часть не показана.',
   period: 'Период',
   median: (group) => `Медиана: ${group}`,
   medianRows: (rows) => `${rowsRu(rows)} из видимых вам`,

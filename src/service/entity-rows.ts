@@ -97,11 +97,16 @@ async function readLink(
     const found = await readRows(reader, dataset.name, name, key, max, history)
     return found && { ...about, ...found, refusal: null }
   } catch (cause) {
-    if (!(cause instanceof ServiceError) || cause.code === 'internal_error') throw cause
-    if (cause.code === 'not_found') return null
-    const none = { rows: [], meaning: () => null, isCut: false, charged: 0 }
-    return { ...about, ...none, refusal: cause.code }
+    const refusal = refusalOf(cause)
+    if (refusal === 'not_found') return null
+    return { ...about, rows: [], meaning: () => null, isCut: false, charged: 0, refusal }
   }
+}
+
+/** Why a part of a page could not be read; throws what is no refusal. */
+export function refusalOf(cause: unknown): ErrorCode {
+  if (cause instanceof ServiceError && cause.code !== 'internal_error') return cause.code
+  throw cause
 }
 
 /**
