@@ -49,6 +49,7 @@ const english = {
   priceOfPeriods: (dataset: string) => `one a period of “${dataset}”`,
   priceOfLinked: (dataset: string, max: number) => `at most ${number(max)} of “${dataset}”`,
   priceOfFind: 'The search costs a share of a row for each name that it finds.',
+  priceOfGroups: (dataset: string) => `one for each period of each in “${dataset}”`,
   priceOfMedians: 'one for each median',
   show: 'Show',
   charged: (rows: number) =>
@@ -118,7 +119,8 @@ const russian: EntityWords = {
   priceOfPeriods: (dataset) => `по одной за период из «${dataset}»`,
   priceOfLinked: (dataset, max) => `не больше ${numberRu(max)} из «${dataset}»`,
   priceOfFind: 'Поиск стоит долю строки за каждое найденное название.',
-  priceOfMedians: 'по одной за медиану',
+  priceOfGroups: (dataset) => `по одной за каждый период каждого из «${dataset}»`,
+  priceOfMedians: 'по одной за каждую медиану',
   show: 'Показать',
   charged: (rows) => (rows === 0 ? 'Страница бесплатна.' : `Страница стоила: ${rowsRu(rows)}.`),
   about: {

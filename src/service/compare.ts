@@ -112,9 +112,8 @@ export async function compareEntities(
   const { entity } = dataset
   if (!entity) return null
   const coded = dataset.columns.find(({ levels }) => levels && Object.keys(levels).length > 0)
-  const valueOf = (text: string) => entity.keyValue(text)
   // A column of numbers has 009 and 9 as one key.
-  const asked = [...Map.groupBy(keys, valueOf)].flatMap(([value, [first = '']]) =>
+  const asked = [...Map.groupBy(keys, entity.keyValue)].flatMap(([value, [first = '']]) =>
     value === null ? [] : { key: first, value },
   )
   if (asked.length === 0) return null
@@ -138,7 +137,10 @@ export async function compareEntities(
   )
   const periods = [...new Set(newestFirst.map(place))]
   const level = coded && levelOf(coded)
-  const rowsOf = Map.groupBy(newestFirst, (row) => valueOf(textOf(row.get(entity.key) ?? 'null')))
+  const rowsOf = Map.groupBy(newestFirst, (row) => {
+    const json = row.get(entity.key) ?? 'null'
+    return entity.keyValue(json.startsWith('"') ? String(JSON.parse(json)) : json)
+  })
   const entities = asked.flatMap(({ key, value }): readonly Compared[] => {
     const rows = rowsOf.get(value) ?? []
     const [newest] = rows
@@ -148,7 +150,7 @@ export async function compareEntities(
     const byPeriod = new Map(rows.map((row) => [place(row), row]))
     return [{ key, name, rows: byPeriod, level: level && code !== '' ? level(code) : null }]
   })
-  const missing = keys.filter((key) => !rowsOf.has(valueOf(key)))
+  const missing = keys.filter((key) => !rowsOf.has(entity.keyValue(key)))
   const period =
     wanted !== null && periods.includes(wanted) ? wanted : sharedPeriod(entities, periods)
   const medians = coded
