@@ -34,7 +34,7 @@ export function entitySheet(
   ])
   const units = new Set(figures.flatMap(({ column }) => column.unit ?? []))
   const all = [shown, ...shown.links].reduce((sum, each) => sum + each.rows.length, 0)
-  const isMore = [shown, ...shown.links].some(({ isCut }) => isCut)
+  const isMore = shown.isCut || shown.links.some(({ isCut, refusal }) => isCut || refusal !== null)
   return {
     format: 'xlsx',
     tables: [

@@ -8,7 +8,7 @@ import type { Html } from './html.js'
 import type { PageContext } from './page-context.js'
 import { columnHeading, valueText } from './shown-value.js'
 
-/** The newest rows of another dataset that have the key of an entity, with their totals. */
+/** The rows of another dataset that have the key of an entity, with their totals. */
 export function linkedRows(
   context: PageContext,
   linked: ShownLink,
@@ -16,7 +16,8 @@ export function linkedRows(
   index: number,
 ): Html {
   const { words, link, language } = context
-  const { dataset, column, rows, isCut, refusal } = linked
+  const { dataset, column, rows, isCut, undated, refusal } = linked
+  const isNewest = dataset.history !== null && undated === 0
   const say = entityWords(language)
   const id = `linked-${index}`
   const filter = `${encodeForUrl(column.name)}=eq.${encodeForUrl(key)}`
@@ -28,7 +29,15 @@ export function linkedRows(
     ${refusal === null ? null : html`<p>${words.refusals[refusal]}</p>`}
     ${refusal === null && rows.length === 0 ? html`<p class="muted">${say.noLinked}</p>` : null}
     ${rows.length === 0 ? null : linkedTable(context, linked, id)}
-    ${isCut ? html`<p>${say.newest(rows.length)} <a href="${to}">${say.allLinked}</a></p>` : null}
+    ${undated === 0 ? null : html`<p>${say.undated(undated)}</p>`}
+    ${
+      isCut
+        ? html`<p>
+            ${isNewest ? say.newest(rows.length) : say.someLinked(rows.length)}
+            <a href="${to}">${say.allLinked}</a>
+          </p>`
+        : null
+    }
   </section>`
 }
 
