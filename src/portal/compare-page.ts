@@ -181,10 +181,9 @@ function valueCell(context: PageContext, line: ComparedLine, json: string): Html
     const { writeExact } = shortValues(context.language, line.unit ?? '')
     return html`<td title="${text}">${writeExact(text)}</td>`
   }
-  const { name, unit } = line
-  return html`<td>
-    ${valueText(context, { name, unit, type: 'number', isQuantity: true }, text || empty)}
-  </td>`
+  const { name, unit, decimals } = line
+  const column = { name, unit, decimals, type: 'number', isQuantity: true } as const
+  return html`<td>${valueText(context, column, text || empty)}</td>`
 }
 
 function lineForm({ language }: PageContext, { keys, lines, choices, comparison }: ComparisonView) {

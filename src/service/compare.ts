@@ -12,6 +12,8 @@ export interface ComparedLine {
   readonly label: string
   readonly unit: string | null
   readonly section: string | null
+  /** As those of a column. */
+  readonly decimals: number | null
   /** It is computed, or a column. */
   readonly isMeasure: boolean
   /** The name in a row. */
@@ -67,16 +69,16 @@ export function comparedLines({ columns, aggregates }: ShownDataset): readonly C
   const measures = (aggregates?.measures ?? []).map(({ name, description, unit, formula }, at) => ({
     ...{ name, unit, key: `m${at}`, own: `m${at}:${name}` },
     label: description?.split('. ', 1)[0] ?? name,
-    section: null,
+    ...{ section: null, decimals: null },
     isMeasure: true,
     middle: middleOf(formula, `m${at}`),
   }))
-  const own = columns.flatMap(({ name, label, unit, section, isQuantity }, at) => {
+  const own = columns.flatMap(({ name, label, unit, section, isQuantity, decimals }, at) => {
     if (!isQuantity) return []
     const column = quotedName(name)
     return [
       {
-        ...{ name, unit, section, key: `c${at}`, own: `c${at}:sum(${column})` },
+        ...{ name, unit, section, decimals, key: `c${at}`, own: `c${at}:sum(${column})` },
         isMeasure: false,
         label: label ?? name,
         middle: `c${at}:median(${column})`,

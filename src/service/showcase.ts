@@ -8,7 +8,7 @@ import { priceRub } from '../registry/price.js'
 import { isoTime } from '../text.js'
 import { oldestHistory } from '../versions/version.js'
 import type { Entity, Version } from '../versions/version.js'
-import { hasCodes } from '../columns/column.js'
+import { decimalsOf, hasCodes } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
 import { parseFilterValue } from '../columns/filter-value.js'
 import { ServiceError } from '../errors.js'
@@ -83,6 +83,8 @@ export interface ShownColumn extends ColumnDescription {
   readonly isKey: boolean
   /** A number that can be added up or drawn; codes and years are not. */
   readonly isQuantity: boolean
+  /** How many digits an exact value has after the point; null for floating-point numbers. */
+  readonly decimals: number | null
 }
 
 export interface ShownPlan {
@@ -146,6 +148,7 @@ function shown(
       ...(aggregates && codeGuide(column)),
       isKey: version.key.includes(column),
       isQuantity: isQuantity(column, version, hasUnits),
+      decimals: decimalsOf(column),
     })),
     firstColumns: firstColumns(dataset.firstNames, columns, (each) =>
       columns.some((column) => column.name === each),
