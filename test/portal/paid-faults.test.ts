@@ -22,6 +22,7 @@ await t.test('a comparison whose medians are beyond the quota is shown without t
   t.equal(await used('firms'), 8)
   t.equal(status, 200, 'the rows were charged')
   t.match(text, 'Firm &lt;10&gt;')
+  t.match(textOf(text), /Median: 62 · Software: \S/, 'why it is missing')
 })
 
 await t.test('a page that is opened twice at once is charged once', async (t) => {
@@ -66,7 +67,10 @@ await t.test(
     })
     const { text } = await get('/datasets/firms/compare?lang=en&keys=009,010,11')
     t.notMatch(textOf(text), 'Not found: 009, 010')
-    t.equal((await get('/datasets/firms/compare?lang=en&keys=abc,11')).status, 200, 'as for a text')
+    const odd = await get('/datasets/firms/compare?lang=en&keys=abc,11,011')
+    t.equal(odd.status, 200, 'as for a text')
+    t.match(textOf(odd.text), 'Not found: abc.')
+    t.match(textOf(odd.text), 'Comparison of 1', '011 is 11')
   },
 )
 
@@ -75,7 +79,17 @@ await t.test('linked rows without a date are shown and counted', async (t) => {
     deals: `SELECT CASE WHEN n % 2 = 0 THEN DATE '2024-01-01' END AS day,
       CAST(n + 0.25 AS DECIMAL(10, 2)) AS price, '09' AS seller, '10' AS buyer FROM range(10) t(n)`,
   })
-  t.match(textOf((await get(page)).text), 'Total of 10 rows')
+  const text = textOf((await get(page)).text)
+  t.match(text, 'Total of 10 rows')
+  t.match(text, 'Without a date: 5 rows')
+})
+
+await t.test('the total of floating-point numbers keeps kopecks', async (t) => {
+  const { get } = await startPaidFirms(t, all, {
+    deals: `SELECT DATE '2024-01-01' AS day, CAST(9999999999999.01 AS DOUBLE) AS price,
+      '09' AS seller, '10' AS buyer FROM range(10) t(n)`,
+  })
+  t.match(textOf((await get(page)).text), '99,999,999,999,990.10')
 })
 
 await t.test('a decimal keeps every digit, on the page and in the workbook', async (t) => {
