@@ -77,6 +77,11 @@ export function hasBounds({ type }: Pick<Column, 'type'>): boolean {
   return domain.kind === 'grid' || (domain.kind === 'text' && domain.form === 'text')
 }
 
+/** The digits after the point of a column's exact numbers; null for floating-point numbers. */
+export function decimalsOf({ rules: { domain } }: Pick<Column, 'rules'>): number | null {
+  return domain.kind === 'grid' ? domain.scale : null
+}
+
 /** Whether the registry says that the column's values are codes. */
 export function hasCodes({ levels, labels }: Column): boolean {
   return levels.length > 0 || labels !== null

@@ -40,10 +40,10 @@ interface Side {
 /** Renders entities side by side: one table and one chart of one period. */
 export function comparePage(context: PageContext, view: ComparisonView): string {
   const { link, language } = context
-  const { dataset, comparison, keys, drawn, paid } = view
-  const { entities, period, medians } = comparison
+  const { dataset, comparison, drawn, paid } = view
+  const { entities, period, medians, missing } = comparison
+  const read = medians.filter(({ refusal }) => refusal === null)
   const say = entityWords(language)
-  const missing = keys.filter((key) => !entities.some((each) => each.key === key))
   const sides: readonly Side[] = [
     ...entities.map(({ key, name, rows }) => ({
       title: name,
@@ -51,13 +51,19 @@ export function comparePage(context: PageContext, view: ComparisonView): string 
       href: link(`/datasets/${dataset.name}/${encodeForUrl(key)}`),
       row: rows.get(period) ?? null,
     })),
-    ...medians.map((median) => medianSide(context, median)),
+    ...read.map((median) => medianSide(context, median)),
   ]
   return titledPage(
     context,
     say.compareTitle(entities.length),
     html`<p><a href="${link(`/datasets/${dataset.name}`)}">${dataset.title}</a></p>
       ${missing.length === 0 ? null : html`<p>${say.missingKeys(missing.join(', '))}</p>`}
+      ${medians.map(({ refusal, ...median }) =>
+        refusal === null
+          ? null
+          : html`<p>${medianTitle(context, median)}: ${context.words.refusals[refusal]}</p>`,
+      )}
+      ${comparison.isCut ? html`<p>${say.groupsCut}</p>` : null}
       ${view.isCut ? html`<p>${say.linesMax(view.lines.length)}</p>` : null} ${paid}
       ${periodLinks(context, view)} ${barChart(context, drawn, sides)}
       ${table(context, view, sides)} ${lineForm(context, view)} ${moreForm(context, view)}`,
@@ -69,10 +75,16 @@ function moreForm(context: PageContext, { dataset, keys }: ComparisonView): Html
   return keys.length < comparedKeys.max ? searchForm(context, dataset, '', keys) : null
 }
 
-function medianSide({ language }: PageContext, { level, meaning, row, rows }: LevelMedian): Side {
-  const say = entityWords(language)
-  const title = say.median(meaning === null ? level : `${level} · ${meaning}`)
-  return { title, beside: say.medianRows(rows), href: null, row }
+function medianSide(context: PageContext, median: LevelMedian): Side {
+  const beside = entityWords(context.language).medianRows(median.rows)
+  return { title: medianTitle(context, median), beside, href: null, row: median.row }
+}
+
+function medianTitle(
+  { language }: PageContext,
+  { level, meaning }: Pick<LevelMedian, 'level' | 'meaning'>,
+): string {
+  return entityWords(language).median(meaning === null ? level : `${level} · ${meaning}`)
 }
 
 /** This page with some parameters changed. */
@@ -178,10 +190,9 @@ function valueCell(context: PageContext, line: ComparedLine, json: string): Html
     const { writeExact } = shortValues(context.language, line.unit ?? '')
     return html`<td title="${exactText(context, text, line.unit)}">${writeExact(text)}</td>`
   }
-  const { name, unit } = line
-  return html`<td>
-    ${valueText(context, { name, unit, type: 'number', isQuantity: true }, text || empty)}
-  </td>`
+  const { name, unit, decimals } = line
+  const column = { name, unit, decimals, type: 'number', isQuantity: true } as const
+  return html`<td>${valueText(context, column, text || empty)}</td>`
 }
 
 function lineForm({ language }: PageContext, { keys, lines, choices, comparison }: ComparisonView) {

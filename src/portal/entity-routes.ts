@@ -160,7 +160,7 @@ async function compare(visited: Visit): Promise<string | null> {
   const isFree = keys.every((key) => dataset.entity?.demoKeys.includes(key))
   const paying = payingFor(context, request, dataset.name, isFree)
   if (paying.kind === 'ask') {
-    const price = say.price([say.priceOfPeriods(dataset.title), say.priceOfMedians])
+    const price = say.price([say.priceOfGroups(dataset.title), say.priceOfMedians])
     return pricePage(context, title, price)
   }
   if (paying.kind === 'visitor' && !dataset.hasDemo) return null

@@ -1,3 +1,4 @@
+import { keepingDigits } from '../query/exact-json.js'
 import { textOf } from '../service/entity-rows.js'
 import type { ShownEntity, ShownLink } from '../service/entity-rows.js'
 import type { ShownDataset } from '../service/showcase.js'
@@ -8,8 +9,6 @@ import { entityWords } from './entity-words.js'
 import type { PageContext } from './page-context.js'
 
 const text = { kind: 'text' } as const
-/** Spreadsheets keep 15 digits. */
-const digitsMax = 15
 
 /** The page of an entity as a workbook: its figures, each linked dataset, and what they are. */
 export function entitySheet(
@@ -30,11 +29,12 @@ export function entitySheet(
     ...[column.section ?? '', column.label ?? column.name, column.name, column.unit ?? ''].map(
       (each) => JSON.stringify(each),
     ),
-    ...values.map(exact),
+    // A number that a spreadsheet would round becomes text.
+    ...(column.decimals === null ? values : values.map(keepingDigits)),
   ])
   const units = new Set(figures.flatMap(({ column }) => column.unit ?? []))
   const all = [shown, ...shown.links].reduce((sum, each) => sum + each.rows.length, 0)
-  const isMore = [shown, ...shown.links].some(({ isCut }) => isCut)
+  const isMore = shown.isCut || shown.links.some(({ isCut, refusal }) => isCut || refusal !== null)
   return {
     format: 'xlsx',
     tables: [
@@ -66,17 +66,12 @@ function sourcesOf(dataset: ShownDataset, links: readonly ShownLink[]): string {
 function linkedTable({ dataset, column, shown, rows }: ShownLink): SheetTable {
   return {
     name: `${dataset.name} ${column.name}`,
-    columns: shown.map(({ name, label, type, unit }) => ({
+    columns: shown.map(({ name, label, type, unit, decimals }) => ({
       name: [label === null ? name : `${label} (${name})`, unit].filter(Boolean).join(', '),
-      cells: cellKind(type, type === 'integer' ? 0 : null, unit),
+      cells: cellKind(type, decimals, unit),
     })),
     lines: linesOf(rows.map((row) => shown.map(({ name }) => row.get(name) ?? 'null'))),
   }
-}
-
-/** A whole number that a spreadsheet would round becomes text. */
-function exact(json: string): string {
-  return /^-?\d+$/.test(json) && json.length > digitsMax ? JSON.stringify(json) : json
 }
 
 function linesOf(rows: readonly (readonly string[])[]): Uint8Array<ArrayBuffer> {

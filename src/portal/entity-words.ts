@@ -32,6 +32,8 @@ const english = {
   compare: 'Compare',
   linked: (column: string) => `by ${column}`,
   newest: (rows: number) => `The ${rowsText(rows)} that are newest; there are more.`,
+  someLinked: (rows: number) => `These are ${rowsText(rows)}; there are more.`,
+  undated: (rows: number) => `Without a date: ${rowsText(rows)}, at the end.`,
   noLinked: 'No rows.',
   total: (rows: number) => `Total of ${rowsText(rows)}`,
   allLinked: 'All of them, with filters',
@@ -39,6 +41,7 @@ const english = {
   compareCount: (min: number, max: number) =>
     `A comparison takes ${min} to ${max} keys: ?keys=first,second. Find and tick them first.`,
   missingKeys: (keys: string) => `Not found: ${keys}.`,
+  groupsCut: 'There are more periods than a comparison reads; some are left out.',
   period: 'Period',
   median: (group: string) => `Median: ${group}`,
   medianRows: (rows: number) => `of ${rowsText(rows)} that you can see`,
@@ -48,6 +51,7 @@ const english = {
   priceOfPeriods: (dataset: string) => `one a period of “${dataset}”`,
   priceOfLinked: (dataset: string, max: number) => `at most ${number(max)} of “${dataset}”`,
   priceOfFind: 'The search costs a share of a row for each name that it finds.',
+  priceOfGroups: (dataset: string) => `one for each period of each in “${dataset}”`,
   priceOfMedians: 'one for each median',
   show: 'Show',
   charged: (rows: number) =>
@@ -100,6 +104,8 @@ const russian: EntityWords = {
   compare: 'Сравнить',
   linked: (column) => `по столбцу «${column}»`,
   newest: (rows) => `Самые новые, ${rowsRu(rows)}; есть ещё.`,
+  someLinked: (rows) => `Здесь ${rowsRu(rows)}; есть ещё.`,
+  undated: (rows) => `Без даты: ${rowsRu(rows)}, в конце.`,
   noLinked: 'Строк нет.',
   total: (rows) => `Итого, ${rowsRu(rows)}`,
   allLinked: 'Все, с фильтрами',
@@ -107,6 +113,7 @@ const russian: EntityWords = {
   compareCount: (min, max) =>
     `Сравнить можно от ${min} до ${max} ключей: ?keys=первый,второй. Найдите и отметьте их.`,
   missingKeys: (keys) => `Не найдены: ${keys}.`,
+  groupsCut: 'Периодов больше, чем читает сравнение; часть не показана.',
   period: 'Период',
   median: (group) => `Медиана: ${group}`,
   medianRows: (rows) => `${rowsRu(rows)} из видимых вам`,
@@ -116,7 +123,8 @@ const russian: EntityWords = {
   priceOfPeriods: (dataset) => `по одной за период из «${dataset}»`,
   priceOfLinked: (dataset, max) => `не больше ${numberRu(max)} из «${dataset}»`,
   priceOfFind: 'Поиск стоит долю строки за каждое найденное название.',
-  priceOfMedians: 'по одной за медиану',
+  priceOfGroups: (dataset) => `по одной за каждый период каждого из «${dataset}»`,
+  priceOfMedians: 'по одной за каждую медиану',
   show: 'Показать',
   charged: (rows) => (rows === 0 ? 'Страница бесплатна.' : `Страница стоила: ${rowsRu(rows)}.`),
   about: {

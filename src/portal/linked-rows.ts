@@ -6,9 +6,9 @@ import { entityWords } from './entity-words.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import type { PageContext } from './page-context.js'
-import { columnHeading, valueText } from './shown-value.js'
+import { columnHeading, digitsMax, valueText } from './shown-value.js'
 
-/** The newest rows of another dataset that have the key of an entity, with their totals. */
+/** The rows of another dataset that have the key of an entity, with their totals. */
 export function linkedRows(
   context: PageContext,
   linked: ShownLink,
@@ -16,7 +16,8 @@ export function linkedRows(
   index: number,
 ): Html {
   const { words, link, language } = context
-  const { dataset, column, rows, isCut, refusal } = linked
+  const { dataset, column, rows, isCut, undated, refusal } = linked
+  const isNewest = dataset.history !== null && undated === 0
   const say = entityWords(language)
   const id = `linked-${index}`
   const filter = `${encodeForUrl(column.name)}=eq.${encodeForUrl(key)}`
@@ -28,7 +29,15 @@ export function linkedRows(
     ${refusal === null ? null : html`<p>${words.refusals[refusal]}</p>`}
     ${refusal === null && rows.length === 0 ? html`<p class="muted">${say.noLinked}</p>` : null}
     ${rows.length === 0 ? null : linkedTable(context, linked, id)}
-    ${isCut ? html`<p>${say.newest(rows.length)} <a href="${to}">${say.allLinked}</a></p>` : null}
+    ${undated === 0 ? null : html`<p>${say.undated(undated)}</p>`}
+    ${
+      isCut
+        ? html`<p>
+            ${isNewest ? say.newest(rows.length) : say.someLinked(rows.length)}
+            <a href="${to}">${say.allLinked}</a>
+          </p>`
+        : null
+    }
   </section>`
 }
 
@@ -66,7 +75,8 @@ function linkedTable(context: PageContext, { shown, rows, meaning }: ShownLink, 
               <tr>
                 ${shown.map((each, at) => {
                   const sum = sums[at] ?? null
-                  const text = sum === null ? '' : valueText(context, each, sum)
+                  const exact = { ...each, decimals: each.decimals ?? 0 }
+                  const text = sum === null ? '' : valueText(context, exact, sum)
                   return html`<td ${className(each)}>
                     ${at === 0 ? `${say.total(rows.length)} ` : ''}${text}
                   </td>`
@@ -81,13 +91,16 @@ function linkedTable(context: PageContext, { shown, rows, meaning }: ShownLink, 
 
 const share = /^(?:share|fraction|доля|%)/i
 
-/** The exact sum of amounts, from their JSON texts; null for what does not add up. */
+/** The exact sum of amounts as they are shown, from their JSON texts; null for what does not add up. */
 function sumOf(
-  { isQuantity, unit }: Pick<ShownColumn, 'isQuantity' | 'unit'>,
+  { isQuantity, unit, decimals }: Pick<ShownColumn, 'isQuantity' | 'unit' | 'decimals'>,
   values: readonly string[],
 ): string | null {
   if (!isQuantity || unit === null || share.test(unit)) return null
-  const texts = values.map(textOf).filter((text) => text !== '')
+  const texts = values
+    .map(textOf)
+    .filter((text) => text !== '')
+    .map((text) => (decimals === null ? String(Number(Number(text).toPrecision(digitsMax))) : text))
   if (texts.length === 0 || !texts.every((text) => /^-?\d+(?:\.\d+)?$/.test(text))) return null
   const scale = Math.max(...texts.map((text) => text.split('.')[1]?.length ?? 0))
   const sum = texts.reduce((total, text) => {

@@ -16,7 +16,7 @@ export type Paying =
 /** Decides who pays for a page of a dataset. Who has no grant for it sees what visitors see. */
 export function payingFor(
   { person }: Pick<PageContext, 'person'>,
-  request: Pick<FastifyRequest, 'headers'>,
+  request: Pick<FastifyRequest, 'headers' | 'method'>,
   dataset: string,
   isFree: boolean,
 ): Paying {
@@ -29,18 +29,18 @@ export function payingFor(
 
 /**
  * Whether a person opened the page by an address or a link of this site: a link of another site, or
- * a browser that loads pages ahead, must not cost anything.
+ * a browser that loads pages ahead, must not cost anything, nor HEAD, which shows nothing.
  */
-function isWanted({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
+function isWanted({ headers, method }: Pick<FastifyRequest, 'headers' | 'method'>): boolean {
   const { 'sec-fetch-site': site, 'sec-purpose': purpose } = headers
-  return (site === 'same-origin' || site === 'none') && purpose === undefined
+  return (site === 'same-origin' || site === 'none') && purpose === undefined && method !== 'HEAD'
 }
 
 /** Renders what a page would cost, with a button that opens it. It reads no rows. */
 export function pricePage(context: PageContext, title: string, price: string): string {
-  const { person, here } = context
+  const { person, root, here } = context
   const say = entityWords(context.language)
-  const button = html`<p><a class="button" href="${here}">${say.show}</a></p>`
+  const button = html`<p><a class="button" href="${root}${here}">${say.show}</a></p>`
   return titledPage(
     context,
     title,

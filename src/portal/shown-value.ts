@@ -1,17 +1,16 @@
 import { textOf } from '../service/entity-rows.js'
 import type { ShownRows } from '../service/entity-rows.js'
 import type { ShownColumn } from '../service/showcase.js'
-import { shortValues } from './chart/short-values.js'
+import { share, shortValues } from './chart/short-values.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import type { PageContext } from './page-context.js'
 
 /** What is written of a column. */
-export type ValueColumn = Pick<ShownColumn, 'name' | 'type' | 'unit'> & {
-  readonly isQuantity: boolean
-}
+export type ValueColumn = Pick<ShownColumn, 'name' | 'type' | 'unit' | 'isQuantity' | 'decimals'>
 
-const digitsMax = 15
+/** Of a floating-point number. */
+export const digitsMax = 15
 const dash = '–'
 
 /** A value as the language writes it, from its JSON text: codes with their meaning beside them. */
@@ -23,7 +22,7 @@ export function valueText(
 ): string {
   const text = textOf(json)
   if (text === '') return dash
-  if (column.isQuantity) return numberText(words, language, text, column.unit)
+  if (column.isQuantity) return numberText(words, language, text, column)
   if (column.type === 'date') return words.day(text)
   if (column.type === 'timestamp') return text.replace('T', ' ')
   const label = meaning(column.name, json)
@@ -41,12 +40,11 @@ function numberText(
   words: PageContext['words'],
   language: string,
   text: string,
-  unit: string | null,
+  { unit, decimals }: Pick<ValueColumn, 'unit' | 'decimals'>,
 ): string {
-  const short = shortValues(language, unit ?? '')
-  if (short.unit === '%') return short.writeExact(text)
+  if (share.test(unit ?? '')) return shortValues(language, unit ?? '').writeExact(text)
   const isLong =
-    /e/i.test(text) || (text.includes('.') && text.replace(/\D/g, '').length > digitsMax)
+    /e/i.test(text) || (decimals === null && text.replace(/\D/g, '').length > digitsMax)
   if (!isLong) return words.digits(text)
   const number = new Intl.NumberFormat(language, { maximumSignificantDigits: digitsMax })
   return number.format(Number(text)).replace('-', '\u2212')

@@ -63,7 +63,7 @@ function byteWriter(locale: string): (bytes: number) => string {
  * are often a year. A minus is U+2212. It never parses the text as a number, so every digit is
  * kept.
  */
-function digitWriter(locale: string): (digits: string) => string {
+export function digitWriter(locale: string): (digits: string) => string {
   const parts = new Intl.NumberFormat(locale, { useGrouping: 'always' }).formatToParts(1000.5)
   const mark = (type: string) => parts.find((part) => part.type === type)?.value ?? ''
   const group = mark('group')

@@ -1,7 +1,8 @@
+import type { ErrorCode } from '../errors.js'
 import { encodeList } from '../query/write-url.js'
 import { parseSummaryUrl } from '../query/summary/parse-summary.js'
 import type { GroupsAnswer } from './page.js'
-import { shownRows, textOf } from './entity-rows.js'
+import { refusalOf, shownRows, textOf } from './entity-rows.js'
 import type { PageReader, ShownRow, ShownRows } from './entity-rows.js'
 import type { ShownColumn, ShownDataset } from './showcase.js'
 
@@ -11,6 +12,8 @@ export interface ComparedLine {
   readonly label: string
   readonly unit: string | null
   readonly section: string | null
+  /** As those of a column. */
+  readonly decimals: number | null
   /** It is computed, or a column. */
   readonly isMeasure: boolean
   /** The name in a row. */
@@ -36,6 +39,8 @@ export interface LevelMedian {
   readonly row: ShownRow
   /** How many rows it is of. */
   readonly rows: number
+  /** Why it could not be read; null if it was. */
+  readonly refusal: ErrorCode | null
 }
 
 export interface Comparison {
@@ -44,12 +49,18 @@ export interface Comparison {
   readonly periods: readonly string[]
   readonly period: string
   readonly medians: readonly LevelMedian[]
+  /** The keys that were not found, as they are written. */
+  readonly missing: readonly string[]
+  /** There are more groups than were read. */
+  readonly isCut: boolean
   readonly charged: number
 }
 
 export const comparedKeys = { min: 2, max: 10 } as const
-/** The most lines of a comparison: with the number of rows, as many as a summary has measures. */
+/** The most lines of a comparison: with name and code, a summary has room for them. */
 export const comparedLinesMax = 12
+/** Of the name and the code of an entity in a row. */
+const [nameName, codeName] = ['entity_name', 'entity_code']
 /** Rows of an entity, where its periods are not years. */
 const periodsMax = 100
 
@@ -58,16 +69,16 @@ export function comparedLines({ columns, aggregates }: ShownDataset): readonly C
   const measures = (aggregates?.measures ?? []).map(({ name, description, unit, formula }, at) => ({
     ...{ name, unit, key: `m${at}`, own: `m${at}:${name}` },
     label: description?.split('. ', 1)[0] ?? name,
-    section: null,
+    ...{ section: null, decimals: null },
     isMeasure: true,
     middle: middleOf(formula, `m${at}`),
   }))
-  const own = columns.flatMap(({ name, label, unit, section, isQuantity }, at) => {
+  const own = columns.flatMap(({ name, label, unit, section, isQuantity, decimals }, at) => {
     if (!isQuantity) return []
     const column = quotedName(name)
     return [
       {
-        ...{ name, unit, section, key: `c${at}`, own: `c${at}:sum(${column})` },
+        ...{ name, unit, section, decimals, key: `c${at}`, own: `c${at}:sum(${column})` },
         isMeasure: false,
         label: label ?? name,
         middle: `c${at}:median(${column})`,
@@ -103,12 +114,22 @@ export async function compareEntities(
   const { entity } = dataset
   if (!entity) return null
   const coded = dataset.columns.find(({ levels }) => levels && Object.keys(levels).length > 0)
-  const names = [entity.key, entity.period, entity.name, coded?.name].flatMap((name) => name ?? [])
+  // A column of numbers has 009 and 9 as one key.
+  const asked = [...Map.groupBy(keys, entity.keyValue)].flatMap(([value, [first = '']]) =>
+    value === null ? [] : { key: first, value },
+  )
+  if (asked.length === 0) return null
+  const groups = [entity.key, entity.period].flatMap((name) => name ?? [])
+  const measures = [
+    ...lines.map(({ own }) => own),
+    ...(entity.name === null ? [] : [`${nameName}:max(${quotedName(entity.name)})`]),
+    ...(coded ? [`${codeName}:max(${quotedName(coded.name)})`] : []),
+  ]
   const query = [
-    `${encodeURIComponent(entity.key)}=in.${encodeList(keys)}`,
-    `group=${encodeURIComponent([...new Set(names)].map(quotedName).join())}`,
-    `measures=${encodeURIComponent(lines.map(({ own }) => own).join())}`,
-    `limit=${keys.length * periodsOf(dataset)}&format=json`,
+    `${encodeURIComponent(entity.key)}=in.${encodeList(asked.map(({ key }) => key))}`,
+    `group=${encodeURIComponent([...new Set(groups)].map(quotedName).join())}`,
+    `measures=${encodeURIComponent(measures.join())}`,
+    `limit=${asked.length * periodsOf(dataset)}&format=json`,
   ].join('&')
   const found = await summaryOf(reader, dataset.name, query)
   if (!found || found.rows.length === 0) return null
@@ -118,22 +139,27 @@ export async function compareEntities(
   )
   const periods = [...new Set(newestFirst.map(place))]
   const level = coded && levelOf(coded)
-  const entities = keys.flatMap((key): readonly Compared[] => {
-    const rows = newestFirst.filter((row) => textOf(row.get(entity.key) ?? 'null') === key)
+  const rowsOf = Map.groupBy(newestFirst, (row) => {
+    const json = row.get(entity.key) ?? 'null'
+    return entity.keyValue(json.startsWith('"') ? String(JSON.parse(json)) : json)
+  })
+  const entities = asked.flatMap(({ key, value }): readonly Compared[] => {
+    const rows = rowsOf.get(value) ?? []
     const [newest] = rows
     if (!newest) return []
-    const code = textOf(newest.get(coded?.name ?? '') ?? 'null')
-    const name = textOf(newest.get(entity.name ?? '') ?? 'null') || key
-    const byPeriod = new Map(rows.toReversed().map((row) => [place(row), row]))
+    const code = textOf(newest.get(codeName) ?? 'null')
+    const name = textOf(newest.get(nameName) ?? 'null') || key
+    const byPeriod = new Map(rows.map((row) => [place(row), row]))
     return [{ key, name, rows: byPeriod, level: level && code !== '' ? level(code) : null }]
   })
+  const missing = keys.filter((key) => !rowsOf.has(entity.keyValue(key)))
   const period =
     wanted !== null && periods.includes(wanted) ? wanted : sharedPeriod(entities, periods)
   const medians = coded
     ? await mediansOf(reader, dataset, { coded, entities, lines, period, meaningOf: found.meaning })
     : []
   const charged = medians.reduce((sum, each) => sum + each.charged, found.charged)
-  return { entities, periods, period, medians, charged }
+  return { entities, periods, period, medians, missing, isCut: found.isCut, charged }
 }
 
 /** The most rows of an entity that are read: one a year of the dataset. */
@@ -171,7 +197,7 @@ async function mediansOf(
 ): Promise<readonly (LevelMedian & { readonly charged: number })[]> {
   const measures = lines.flatMap(({ middle }) => middle ?? [])
   const levels = new Set(entities.flatMap(({ level }) => level ?? []))
-  if (measures.length === 0) return []
+  if (measures.length === 0 || (entity?.period && period === '')) return []
   const medians = []
   for (const level of levels) {
     const time = entity?.period
@@ -180,12 +206,16 @@ async function mediansOf(
     const query =
       `${encodeURIComponent(coded.name)}=like.${encodeURIComponent(level)}*${time}` +
       `&measures=${encodeURIComponent(['rows:count', ...measures].join())}&format=json`
-    const found = await summaryOf(reader, name, query)
+    const found = await summaryOf(reader, name, query).catch(refusalOf)
+    const about = { level, meaning: meaningOf(codeName, JSON.stringify(level)) }
+    if (typeof found === 'string') {
+      medians.push({ ...about, row: new Map(), rows: 0, refusal: found, charged: 0 })
+      continue
+    }
     const [row] = found?.rows ?? []
     if (!found || !row) continue
-    const meaning = meaningOf(coded.name, JSON.stringify(level))
     const rows = Number(row.get('rows') ?? 0)
-    medians.push({ level, meaning, row, rows, charged: found.charged })
+    medians.push({ ...about, row, rows, refusal: null, charged: found.charged })
   }
   return medians
 }

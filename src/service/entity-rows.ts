@@ -3,7 +3,7 @@ import type { Language } from '../config.js'
 import { ServiceError } from '../errors.js'
 import type { ErrorCode } from '../errors.js'
 import { plainText } from '../plain-text.js'
-import type { RawQuestion } from '../query/raw-question.js'
+import type { RawFilter, RawQuestion } from '../query/raw-question.js'
 import { textsOf } from '../row-texts.js'
 import type { Service } from '../service.js'
 import type { Caller } from './caller.js'
@@ -32,13 +32,15 @@ export interface ShownRows {
   readonly charged: number
 }
 
-/** The rows of another dataset that have the key of an entity, newest first. */
+/** The rows of another dataset that have the key of an entity: the newest, then the undated. */
 export interface ShownLink extends ShownRows {
   readonly dataset: ShownDataset
   /** The column that has the key. */
   readonly column: ShownColumn
   readonly shown: readonly ShownColumn[]
-  /** Why there are none to show; null if they could be read. */
+  /** How many of them have no date. */
+  readonly undated: number
+  /** Why there are none to show, or not all; null if they could be read. */
   readonly refusal: ErrorCode | null
 }
 
@@ -63,7 +65,7 @@ export async function readEntity(
 ): Promise<ShownEntity | null> {
   const { entity, name, limit } = dataset
   if (!entity) return null
-  const found = await readRows(reader, name, entity.key, key, limit.max)
+  const found = await readRows(reader, name, [equal(entity.key, key)], limit.max)
   if (!found || found.rows.length === 0) return null
   const place = (row: ShownRow) => row.get(entity.period ?? '') ?? ''
   const rows = found.rows.toSorted((a, b) =>
@@ -90,33 +92,45 @@ async function readLink(
   const shown = dataset.firstColumns.flatMap((first) =>
     first === name ? [] : (dataset.columns.find((each) => each.name === first) ?? []),
   )
-  const about = { dataset, column, shown }
-  try {
-    const { history } = dataset
-    const max = Math.min(linkedRowsMax, dataset.limit.max)
-    const found = await readRows(reader, dataset.name, name, key, max, history)
-    return found && { ...about, ...found, refusal: null }
-  } catch (cause) {
-    if (!(cause instanceof ServiceError) || cause.code === 'internal_error') throw cause
-    if (cause.code === 'not_found') return null
-    const none = { rows: [], meaning: () => null, isCut: false, charged: 0 }
-    return { ...about, ...none, refusal: cause.code }
-  }
+  const about = { dataset, column, shown, undated: 0, refusal: null }
+  const { history } = dataset
+  const max = Math.min(linkedRowsMax, dataset.limit.max)
+  const filters = [equal(name, key)]
+  const found = await readRows(reader, dataset.name, filters, max, history).catch(refusalOf)
+  if (found === null || found === 'not_found') return null
+  if (typeof found === 'string') return { ...about, ...nothing, refusal: found }
+  const rest = found.isCut ? 0 : max - found.rows.length
+  if (history === null || rest === 0) return { ...about, ...found }
+  const empty = { column: history, operator: 'is_null', values: [], isList: false }
+  const more = await readRows(reader, dataset.name, [...filters, empty], rest).catch(refusalOf)
+  if (more === null || typeof more === 'string') return { ...about, ...found, refusal: more }
+  const [rows, charged] = [[...found.rows, ...more.rows], found.charged + more.charged]
+  return { ...about, ...more, rows, charged, undated: more.rows.length }
+}
+
+const nothing: ShownRows = { rows: [], meaning: () => null, isCut: false, charged: 0 }
+
+function equal(column: string, value: string): RawFilter {
+  return { column, operator: 'eq', values: [value], isList: false }
+}
+
+/** Why a part of a page could not be read; throws what is no refusal. */
+export function refusalOf(cause: unknown): ErrorCode {
+  if (cause instanceof ServiceError && cause.code !== 'internal_error') return cause.code
+  throw cause
 }
 
 /**
- * Rows whose column has this value, the largest in `by` first. Null for a value that the column
- * can't hold: no row has it.
+ * Rows that meet the filters, the largest in `by` first: those that have a value there. Null for a
+ * value that the column can't hold: no row has it.
  */
 async function readRows(
   { service, caller, paidAnswers, language }: PageReader,
   dataset: string,
-  column: string,
-  value: string,
+  filters: readonly RawFilter[],
   limit: number,
   by: string | null = null,
 ): Promise<ShownRows | null> {
-  const filters = [{ column, operator: 'eq', values: [value], isList: false }]
   const question: RawQuestion = { filters, select: null, limit, cursor: null, format: 'json' }
   const request = { dataset, paidAnswers }
   const newest = { call: { text: '', alias: null, name: by ?? '', operands: null } }

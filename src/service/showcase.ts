@@ -8,8 +8,10 @@ import { priceRub } from '../registry/price.js'
 import { isoTime } from '../text.js'
 import { oldestHistory } from '../versions/version.js'
 import type { Entity, Version } from '../versions/version.js'
-import { hasCodes } from '../columns/column.js'
+import { decimalsOf, hasCodes } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
+import { parseFilterValue } from '../columns/filter-value.js'
+import { ServiceError } from '../errors.js'
 import { aggregateFacts, codeGuide } from './aggregate-facts.js'
 import type { AggregateFacts } from './aggregate-facts.js'
 import { describeColumn } from './descriptions.js'
@@ -62,6 +64,8 @@ interface ShownEntityColumns {
   readonly rank: string | null
   /** Columns of datasets that hold the key. */
   readonly links: readonly Link[]
+  /** A key as the column holds it, equal for texts that mean the same; null for no key. */
+  readonly keyValue: (text: string) => string | null
   /** The keys of the demo subset, where it is a list of them. */
   readonly demoKeys: readonly string[]
 }
@@ -79,6 +83,8 @@ export interface ShownColumn extends ColumnDescription {
   readonly isKey: boolean
   /** A number that can be added up or drawn; codes and years are not. */
   readonly isQuantity: boolean
+  /** How many digits an exact value has after the point; null for floating-point numbers. */
+  readonly decimals: number | null
 }
 
 export interface ShownPlan {
@@ -142,6 +148,7 @@ function shown(
       ...(aggregates && codeGuide(column)),
       isKey: version.key.includes(column),
       isQuantity: isQuantity(column, version, hasUnits),
+      decimals: decimalsOf(column),
     })),
     firstColumns: firstColumns(dataset.firstNames, columns, (each) =>
       columns.some((column) => column.name === each),
@@ -153,6 +160,7 @@ function shown(
       period: version.entity.period?.name ?? null,
       rank: version.entity.rank?.name ?? null,
       links,
+      keyValue: keyValueOf(version.entity),
       demoKeys: demoKeys(version.entity),
     },
     hasDemo: demo !== null,
@@ -164,6 +172,18 @@ function shown(
       yearRub: priceRub([plan], 12),
       ratePerMinute: plan.ratePerMinute,
     })),
+  }
+}
+
+function keyValueOf({ key }: Entity): ShownEntityColumns['keyValue'] {
+  return (text) => {
+    try {
+      const filter = parseFilterValue(key, text)
+      return filter.kind === 'exact' ? String(filter.value) : null
+    } catch (cause) {
+      if (cause instanceof ServiceError) return null
+      throw cause
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ShownType } from '../columns/column-types.js'
+import { decimalsOf } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
 import { badRequest } from '../errors.js'
 import type { SheetFormat } from '../query/page-format.js'
@@ -39,9 +40,10 @@ export function sheetColumn(
   { name, asText, rules, unit }: Pick<Column, 'name' | 'asText' | 'rules' | 'unit'>,
   heading = name,
 ): SheetColumn {
-  const { shown, domain } = rules
-  const decimals = domain.kind === 'grid' ? domain.scale : null
-  return { name: heading, cells: asText ? { kind: 'text' } : cellKind(shown, decimals, unit) }
+  const cells = asText
+    ? ({ kind: 'text' } as const)
+    : cellKind(rules.shown, decimalsOf({ rules }), unit)
+  return { name: heading, cells }
 }
 
 const share = /^(?:share|fraction|доля)$/i

@@ -41,12 +41,13 @@ export async function workbook(
     cuts += 1
     return textCell(cutText(text))
   }
-  const sheets = tables.map(({ name, columns, rows }) => ({
+  const names = sheetNames(tables)
+  const sheets = tables.map(({ columns, rows }, index) => ({
     data: [
       columns.map((column) => ({ ...textCell(column.name), ...headStyle })),
       ...rows.map((cells) => columns.map((column, at) => cell(column, cells[at] ?? 'null'))),
     ],
-    sheet: sheetName(name),
+    sheet: names[index] ?? '',
     columns: columns.map((column, at) => ({ width: widthOf(column, at, rows) })),
     stickyRowsCount: 1,
   }))
@@ -54,16 +55,30 @@ export async function workbook(
     ...about.map(([name, text]) => [{ ...textCell(name), ...headStyle }, textCell(text)]),
     ...(cuts === 0 ? [] : [aboutCuts(cuts)]),
   ]
-  const last = { data: facts, sheet: 'About', columns: [{ width: 24 }, { width: 100 }] }
+  const last = { data: facts, sheet: aboutName, columns: [{ width: 24 }, { width: 100 }] }
   const features = filterFeatures(tables)
   return writeXlsxFile(facts.length === 0 ? sheets : [...sheets, last], { features }).toBuffer()
 }
 
 const headStyle = { fontWeight: 'bold', wrap: true, alignVertical: 'top' } as const
 
-/** Excel refuses some characters, and longer names. */
-function sheetName(name: string): string {
-  return name.replaceAll(/[\\/?*[\]:]/g, ' ').slice(0, nameLettersMax)
+const aboutName = 'About'
+
+/**
+ * Excel refuses some characters, longer names, and equal ones in any case; `History` is its own.
+ * A name that is taken ends with a number.
+ */
+function sheetNames(tables: readonly Pick<WorkbookTable, 'name'>[]): readonly string[] {
+  const taken = new Set(['', 'history', aboutName.toLowerCase()])
+  return tables.map(({ name }) => {
+    const safe = name.replaceAll(/[\\/?*[\]:]/g, ' ')
+    const fitting = (end: string) =>
+      safe.slice(0, nameLettersMax - end.length).replaceAll(/^[' ]+|[' ]+$/g, '') + end
+    let [own, count] = [fitting(''), 1]
+    while (taken.has(own.toLowerCase())) own = fitting(` ${++count}`)
+    taken.add(own.toLowerCase())
+    return own
+  })
 }
 
 const sampledRows = 200

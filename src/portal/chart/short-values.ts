@@ -1,4 +1,4 @@
-import { writersOf } from '../writers.js'
+import { digitWriter } from '../writers.js'
 import { unitScale } from './unit-scale.js'
 
 /** Values of one unit, written in short for people: `3,45 трлн ₽` of `тыс. руб.`. */
@@ -12,12 +12,12 @@ export interface ShortValues {
 }
 
 const exactLettersMax = 6
-const share = /^(?:share|fraction|доля)$/i
+/** Units whose values are written in percent. */
+export const share = /^(?:share|fraction|доля)$/i
 const roubles = /^(?:RUB|руб\.)$/i
 
 /** Returns a writer of values of this unit in a language. */
 export function shortValues(locale: string, unit: string): ShortValues {
-  const { digits } = writersOf(locale)
   const signed = (text: string) => text.replace('-', '\u2212')
   if (share.test(unit)) {
     const percent = new Intl.NumberFormat(locale, {
@@ -32,6 +32,7 @@ export function shortValues(locale: string, unit: string): ShortValues {
     notation: 'compact',
     maximumSignificantDigits: 3,
   })
+  const digits = digitWriter(locale)
   const suffix = roubles.test(scale.unit) ? '\u00a0₽' : ''
   const write = (value: number) => signed(compact.format(value * scale.factor)) + suffix
   return {

@@ -130,6 +130,7 @@ function measureColumn({ name, aggregate, defined }: Measure): Column {
     unit: defined?.unit ?? facts.unit,
     description: defined?.description ?? null,
     asText: facts.asText,
+    labels: facts.labels,
   }
 }
 
@@ -144,19 +145,21 @@ interface ResultFacts {
   readonly asText: boolean
   /** A whole number, although its type has a scale. */
   readonly isInteger: boolean
+  readonly labels: Column['labels']
 }
 
 function resultFacts(aggregate: Aggregate): ResultFacts {
   const { result } = aggregateFunctions[functionOf(aggregate)]
   const column = plainOperand(aggregate)
-  const base = { unit: unitOf(aggregate), asText: false, isInteger: false }
+  const base = { unit: unitOf(aggregate), asText: false, isInteger: false, labels: null }
   switch (result) {
     case 'count':
       return { ...base, unit: null, type: scalar('BIGINT') }
     case 'double':
       return { ...base, type: scalar('DOUBLE') }
     case 'column':
-      return { ...base, type: column?.type ?? scalar('DOUBLE'), asText: column?.asText ?? false }
+      if (!column) return { ...base, type: scalar('DOUBLE') }
+      return { ...base, type: column.type, asText: column.asText, labels: column.labels }
     case 'exact': {
       const asText = column?.asText ?? false
       const isInteger = column?.rules.shown === 'integer'

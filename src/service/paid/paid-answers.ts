@@ -1,5 +1,6 @@
 import { Cache } from '../../cache.js'
 import type { Clock } from '../../clock.js'
+import { OneAtATime } from '../../one-at-a-time.js'
 import type { DatasetCaller } from '../caller.js'
 import type { PaidMemory, Payment } from '../page.js'
 
@@ -19,6 +20,8 @@ interface PaidAnswer {
  */
 export class PaidAnswers implements PaidMemory {
   readonly #paid = new Cache<PaidAnswer>(answersMax)
+  /** By tag, while there are any. */
+  readonly #paying = new Map<string, { readonly payments: OneAtATime; waiting: number }>()
   readonly #clock: Pick<Clock, 'now'>
 
   constructor(clock: Pick<Clock, 'now'>) {
@@ -26,39 +29,43 @@ export class PaidAnswers implements PaidMemory {
   }
 
   /**
-   * Pays, with what `open` opens, only for rows beyond those that were paid.
+   * Pays, with what `open` opens, only for rows beyond those that were paid. Payments of one tag
+   * wait for one another: the same page may be opened twice at once.
    * @throws row_quota_exceeded if no rows are left, and none were paid
    */
   payment({ limits }: Pick<DatasetCaller, 'limits'>, tag: string, open: () => Payment): Payment {
-    const known = this.#find(tag)
-    if (!known) return this.#remembering(tag, 0, open())
-    let opened: Payment | null = null
+    let opened = this.#rowsOf(tag) === 0 ? open() : null
+    let known: number | null = null
+    const pay: Payment['pay'] = async (rows, allOrNone, signal) => {
+      known ??= this.#rowsOf(tag)
+      if (rows <= known) return rows
+      if (known > 0 && limits.quota?.remaining === 0) return allOrNone ? 0 : known
+      opened ??= open()
+      const more = await opened.pay(rows - known, allOrNone, signal)
+      const { charged } = opened.cost()
+      if (charged > 0) this.#paid.keep(tag, { rows: known + charged, ms: this.#clock.now() })
+      return more === 0 && allOrNone ? 0 : known + more
+    }
     return {
       cost: () => opened?.cost() ?? { charged: 0, quota: undefined },
-      pay: async (rows, allOrNone, signal) => {
-        if (rows <= known.rows) return rows
-        if (limits.quota?.remaining === 0) return allOrNone ? 0 : known.rows
-        opened ??= this.#remembering(tag, known.rows, open())
-        const more = await opened.pay(rows - known.rows, allOrNone, signal)
-        return more === 0 && allOrNone ? 0 : known.rows + more
-      },
+      pay: (...asked) => this.#afterOthers(tag, () => pay(...asked)),
     }
   }
 
-  #find(tag: string): PaidAnswer | null {
+  #rowsOf(tag: string): number {
     const known = this.#paid.find(tag)
-    return known && this.#clock.now() - known.ms < freeMs ? known : null
+    return known && this.#clock.now() - known.ms < freeMs ? known.rows : 0
   }
 
-  #remembering(tag: string, before: number, { pay, cost }: Payment): Payment {
-    return {
-      cost,
-      pay: async (...asked) => {
-        const rows = await pay(...asked)
-        const { charged } = cost()
-        if (charged > 0) this.#paid.keep(tag, { rows: before + charged, ms: this.#clock.now() })
-        return rows
-      },
+  async #afterOthers(tag: string, work: () => Promise<number>): Promise<number> {
+    const queue = this.#paying.get(tag) ?? { payments: new OneAtATime(), waiting: 0 }
+    this.#paying.set(tag, queue)
+    queue.waiting += 1
+    try {
+      return await queue.payments.run(work)
+    } finally {
+      queue.waiting -= 1
+      if (queue.waiting === 0) this.#paying.delete(tag)
     }
   }
 }

@@ -28,8 +28,8 @@ export interface Paper {
 
 /**
  * The paper of an order, as it was when the order was placed or paid; null for one without a price
- * or that was not paid, and where the registry did not say who sells. One that the owner entered has
- * no paper of that time.
+ * or that was not paid, and where the registry did not say who sells. The paper of one that the
+ * owner entered is made anew.
  */
 export function paperOf(registry: Registry | null, order: Order): Paper | null {
   // `writePaper` wrote it.
