@@ -53,11 +53,11 @@ const weights: Readonly<Record<string, number>> = {
   http: 3451,
   mcp: 1998,
   names: 1628,
-  portal: 9859,
+  portal: 9863,
   query: 3684,
   registry: 2259,
   sales: 6792,
-  service: 4139,
+  service: 4144,
   sheet: 362,
   versions: 6276,
 }

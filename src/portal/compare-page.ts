@@ -143,7 +143,7 @@ function barChart(context: PageContext, line: ComparedLine, sides: readonly Side
                 height="100%"
               />
             </svg>
-            <span class="number" title="${exactText(context, text, line.unit)}"
+            <span class="number" title="${exactText(context, text, line)}"
               >${short.writeExact(text)}</span
             >
           </li>`,
@@ -188,7 +188,7 @@ function valueCell(context: PageContext, line: ComparedLine, json: string): Html
   const text = textOf(json).replace(/\.0$/, '')
   if (line.isMeasure && text !== '') {
     const { writeExact } = shortValues(context.language, line.unit ?? '')
-    return html`<td title="${exactText(context, text, line.unit)}">${writeExact(text)}</td>`
+    return html`<td title="${exactText(context, text, line)}">${writeExact(text)}</td>`
   }
   const { name, unit, decimals } = line
   const column = { name, unit, decimals, type: 'number', isQuantity: true } as const

@@ -139,7 +139,7 @@ function chartSection(
       .flatMap((time, at) => {
         const json = values[at] ?? empty
         const text = textOf(json)
-        const written = exactText(context, json, column.unit)
+        const written = exactText(context, json, column)
         return text === '' ? [] : { ...time, name: '', y: Number(text), yText: text, written }
       })
       .toReversed(),

@@ -91,7 +91,7 @@ function linkedTable(context: PageContext, { shown, rows, meaning }: ShownLink, 
 
 const share = /^(?:share|fraction|доля|%)/i
 
-/** The exact sum of amounts as they are shown, from their JSON texts; null for what does not add up. */
+/** The exact sum of amounts as shown, from their JSON texts; null for what does not add up. */
 function sumOf(
   { isQuantity, unit, decimals }: Pick<ShownColumn, 'isQuantity' | 'unit' | 'decimals'>,
   values: readonly string[],

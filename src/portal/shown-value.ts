@@ -30,8 +30,12 @@ export function valueText(
 }
 
 /** A figure with its unit and all digits that it surely knows, for pointing at a short one. */
-export function exactText(context: PageContext, json: string, unit: string | null): string {
-  const plain = { name: '', type: 'number', unit: null, isQuantity: true } as const
+export function exactText(
+  context: PageContext,
+  json: string,
+  { unit, decimals }: Pick<ValueColumn, 'unit' | 'decimals'>,
+): string {
+  const plain = { name: '', type: 'number', unit: null, isQuantity: true, decimals } as const
   return [valueText(context, plain, json), unit].filter((each) => each !== null).join(' ')
 }
 

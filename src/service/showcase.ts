@@ -5,6 +5,7 @@ import { joiningLinks } from '../catalog/links.js'
 import type { Link } from '../catalog/links.js'
 import type { Language } from '../config.js'
 import { priceRub } from '../registry/price.js'
+import type { Plan } from '../registry/registry.js'
 import { isoTime } from '../text.js'
 import { oldestHistory } from '../versions/version.js'
 import type { Entity, Version } from '../versions/version.js'
@@ -164,14 +165,18 @@ function shown(
       demoKeys: demoKeys(version.entity),
     },
     hasDemo: demo !== null,
-    plans: [...plans.values()].map((plan) => ({
-      name: plan.name,
-      rowsPerMonth: plan.rowsPerMonth,
-      history: plan.history,
-      monthRub: plan.priceRub,
-      yearRub: priceRub([plan], 12),
-      ratePerMinute: plan.ratePerMinute,
-    })),
+    plans: [...plans.values()].map(shownPlan),
+  }
+}
+
+function shownPlan(plan: Plan): ShownPlan {
+  return {
+    name: plan.name,
+    rowsPerMonth: plan.rowsPerMonth,
+    history: plan.history,
+    monthRub: plan.priceRub,
+    yearRub: priceRub([plan], 12),
+    ratePerMinute: plan.ratePerMinute,
   }
 }
 
