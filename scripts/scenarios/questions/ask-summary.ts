@@ -76,13 +76,20 @@ export async function askSummary(asking: Asking, { table, rowsOf }: SummedTable)
   // Without a group, an answer does not say how many rows were met.
   const answer = { rows, groups, rowsMet: rows.length === 0 ? kept.length : rowsMet }
   checkSummary({ ...asked, limit: told.limit }, parts, kept, answer)
-  const cost = Math.max(rows.length, parts.groups.length === 0 ? 1 : 0)
+  const answered = Math.max(rows.length, parts.groups.length === 0 ? 1 : 0)
+  const cells = parts.groups.length + asked.measures.reduce((sum, name) => sum + cellsOf(name), 0)
+  const cost = answered * Math.ceil(cells / table.columns.length)
   checkCharge(asking, reply, cost)
   if (door === 'mcp') {
     const data = `{"data":[${rows.join()}]}`
     await compareTool(asking, told, restRows(data, [...(asked.group ?? []), ...asked.measures]))
     asking.pay(cost)
   }
+}
+
+/** How many cells of a row a measure reads: one for each column that its formula names. */
+function cellsOf(measure: string): number {
+  return measure.split(/[+/-]/).length
 }
 
 /** At most so many different values are counted in one question. */
