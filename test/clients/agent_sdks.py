@@ -34,11 +34,13 @@ calls = {
     "aggregate": {"resource": "financials", "measures": ["count"], "filters": filters},
     "top": {"resource": "financials", "by": "-2110", "filters": filters, "select": ["inn"]},
     "find": {"q": "лукойл"},
+    "search": {"query": "лукойл"},
+    "fetch": {"id": "financials/7708004767"},
 }
 # What strict callers send for members that have no empty value: what the server takes for absent.
 usual = {
     "query": {"limit": 50, "explain": True},
-    "aggregate": {"limit": 100, "labels": False},
+    "aggregate": {"limit": 100, "labels": False, "rest": False},
     "top": {"limit": 50},
     "find": {"limit": 10},
 }
@@ -67,6 +69,7 @@ def parsed(text):
     """An answer, without what it cost."""
     answer = json.loads(text)
     answer.pop("quota", None)
+    answer.get("metadata", {}).pop("quota", None)
     return answer
 
 

@@ -33,9 +33,14 @@ const members = {
   list_resources: [],
   describe_resource: ['columns', 'resource', 'search'],
   query: ['cursor', 'explain', 'filters', 'limit', 'resource', 'select'],
-  aggregate: ['filters', 'group', 'having', 'labels', 'limit', 'measures', 'order', 'resource'],
+  aggregate: [
+    ...['filters', 'group', 'having', 'labels', 'limit', 'measures', 'order', 'pivot', 'resource'],
+    'rest',
+  ],
   top: ['by', 'filters', 'limit', 'resource', 'select'],
   find: ['limit', 'q', 'resource'],
+  search: ['query'],
+  fetch: ['id'],
 } as const
 
 await t.test('the tools through openai-agents, google-genai and anthropic', async (t) => {
