@@ -26,10 +26,9 @@ export interface Catalog {
  * @throws RegistryError with file, line, column and correction of every mistake
  */
 export async function readRegistry(path: string): Promise<Registry> {
-  const text = await registryText(path)
-  const registry = parseRegistry(text, path)
+  const registry = parseRegistry(await registryText(path), path)
   if (registry.portalFiles.length === 0) return registry
-  return parseRegistry(text, path, await portalContents(registry))
+  return registry.withPortalFiles(await portalContents(registry))
 }
 
 async function portalContents(registry: Registry): Promise<ReadonlyMap<string, string>> {

@@ -56,6 +56,17 @@ export function textsOf(json: string): RowTexts {
   return { names, cells }
 }
 
+/** The cells of an object as JSON texts, by their names. */
+export function cellsByName(json: string): ReadonlyMap<string, string> {
+  const { names, cells } = textsOf(json)
+  return new Map(names.map((name, at) => [JSON.parse(name) as string, cells[at] ?? 'null']))
+}
+
+/** The text of a JSON string; any other value as it is written. */
+export function textOfJson(json: string): string {
+  return json.startsWith('"') ? (JSON.parse(json) as string) : json
+}
+
 /**
  * Returns the value of a key of an object, unchanged, from a valid JSON text. For a repeated key
  * the last value counts, like in `JSON.parse`. Empty for an absent key.

@@ -1,5 +1,8 @@
 const titleLengthMax = 60
 
+/** Units whose values are written in percent. */
+export const shareUnit = /^(?:share|fraction|доля)$/i
+
 /** Writes whole numbers with the language's separator of thousands. */
 export function numberWriter(locale: string): (value: number) => string {
   const format = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })

@@ -28,8 +28,14 @@ export function cookieHeader({ name, attributes }: SessionCookie, secret: string
   return `${name}=${secret ?? ''}; Max-Age=${secret === null ? 0 : maxAgeSeconds}; ${attributes}`
 }
 
+/** The secret of a session in the header `Cookie`, at this address; null without it. */
+export function sessionSecret(base: string, header: string | undefined): string | null {
+  const cookie = sessionCookieAt(base)
+  return cookie && cookieValue(header, cookie.name)
+}
+
 /** The value of a cookie in the header `Cookie`; null without it. */
-export function cookieValue(header: string | undefined, name: string): string | null {
+function cookieValue(header: string | undefined, name: string): string | null {
   for (const part of (header ?? '').split(';')) {
     const [key, value] = part.split('=', 2)
     if (key?.trim() === name && value !== undefined) return value.trim()

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { cookieValue, sessionCookieAt } from '../access/session-cookie.js'
+import { sessionSecret } from '../access/session-cookie.js'
 import { findSignedIn } from '../access/signed-in.js'
 import type { Catalog } from '../catalog.js'
 import type { LiveCatalog, Serving } from '../catalog/live/live-catalog.js'
@@ -33,7 +33,6 @@ import { addPaymentHook } from '../sales/orders/routes/payment-route.js'
 import { addSessions } from '../sales/sessions/routes/session-routes.js'
 import type { Service } from '../service.js'
 import { PaidAnswers } from '../service/paid/paid-answers.js'
-import { SheetWriter } from '../sheet/sheet-writer.js'
 import { examplePath } from '../service/first-questions.js'
 import { DescriptorWatch } from './descriptors.js'
 import type { Sales } from './open-sales.js'
@@ -71,16 +70,14 @@ export function openServer(base: ServerBase, parts: DoorParts): FastifyInstance 
     signedIn: {
       isOpen: sales.shop.isMailOn,
       find: async (request) => {
-        const cookie = sessionCookieAt(baseOf(config.publicUrl, request))
-        const secret = cookie && cookieValue(request.headers.cookie, cookie.name)
-        const person = secret && (await findSignedIn(records.control, secret, clock.now()))
+        const secret = sessionSecret(baseOf(config.publicUrl, request), request.headers.cookie)
+        const person = await findSignedIn(records.control, secret, clock.now())
         if (person) records.lastUsed.note(person.sessionId)
-        return person || null
+        return person
       },
       admit: (request, reply, payer) => service.admitKnown(contextOf(request, reply), payer, 1),
     },
   }
-  const portal = portalParts(base, site, parts)
   const server = buildServer({
     service,
     logger,
@@ -96,8 +93,8 @@ export function openServer(base: ServerBase, parts: DoorParts): FastifyInstance 
       (app, http) => {
         addMcp(app, mcpParts(config, parts, http))
       },
-      (app) => {
-        addPortal(app, portal)
+      (app, { sheets }) => {
+        addPortal(app, portalParts(base, site, sheets, parts))
         addSalesPages(app, base, site, parts)
       },
     ],
@@ -117,11 +114,11 @@ export function openServer(base: ServerBase, parts: DoorParts): FastifyInstance 
 }
 
 function portalParts(
-  { cleanup, clock }: ServerBase,
+  { clock }: ServerBase,
   site: Site,
+  sheets: HttpParts['sheets'],
   { service, live, sales }: DoorParts,
 ): PortalParts {
-  const sheets = cleanup.use(new SheetWriter())
   return {
     site,
     showcase: service.showcase,

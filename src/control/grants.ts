@@ -52,6 +52,16 @@ export function grantsIn(rows: readonly GrantColumns[]): readonly Grant[] {
   )
 }
 
+/** What the rows of one record say that is joined to its grants; undefined without a row. */
+export function withGrants<Row extends GrantColumns>(
+  rows: readonly Row[],
+): Readonly<Omit<Row, keyof GrantColumns> & { grants: readonly Grant[] }> | undefined {
+  const [first] = rows
+  if (first === undefined) return undefined
+  const { dataset, plan, ...record } = first
+  return Object.freeze({ ...record, grants: grantsIn(rows) })
+}
+
 /** Grants as the options of commands write them: `financials:pro`. */
 export function grantTexts(grants: readonly Grant[]): readonly string[] {
   return grants.map(({ dataset, plan }) => `${dataset}:${plan}`)

@@ -18,7 +18,7 @@ import { queryOf, reading } from './request-context.js'
 import type { DatasetRoute } from './request-context.js'
 import { aboutAnswer } from './sheet-about.js'
 import { rowsThatFit } from '../sheet/sheet.js'
-import { SheetWriter } from '../sheet/sheet-writer.js'
+import type { SheetWriter } from '../sheet/sheet-writer.js'
 import { versionHeaders } from './version-headers.js'
 
 /** Admits the caller of a request, for the price of one request. */
@@ -27,6 +27,7 @@ export type Admit = (request: FastifyRequest, reply: FastifyReply) => Promise<Ca
 interface DataParts {
   readonly service: Service
   readonly clock: Clock
+  readonly sheets: SheetWriter
 }
 
 /**
@@ -34,9 +35,7 @@ interface DataParts {
  * caller who is admitted.
  */
 export function addData(app: FastifyInstance, parts: DataParts, admit: Admit): AnswerAdmitted {
-  const { service, clock } = parts
-  const sheets = new SheetWriter()
-  app.addHook('onClose', () => sheets.close())
+  const { service, clock, sheets } = parts
   const answerParts: AnswerParts = { admit, sheets }
   const add = (method: typeof reading | 'POST', path: string, handler: Handler) => {
     app.route<DatasetRoute>({ method, url: `/v1/:dataset${path}`, handler })

@@ -6,6 +6,7 @@ import type { SeenRequest } from '../control/server-report.js'
 import { ServiceError } from '../errors.js'
 import { parseSchemaUrl } from '../query/parse-schema-url.js'
 import type { Service } from '../service.js'
+import type { SheetWriter } from '../sheet/sheet-writer.js'
 import {
   AccountSchema,
   DatasetListSchema,
@@ -22,6 +23,7 @@ import type { DatasetRoute } from './request-context.js'
 
 export interface RouteParts {
   readonly service: Service
+  readonly sheets: SheetWriter
   /** False while starting, stopping, or unable to serve or to count rows. */
   readonly isReady: () => Promise<boolean>
   /** False while an older state is served because the newest was refused. */

@@ -6,6 +6,7 @@ import { holdsToken, tokenInUrlText } from '../control/tokens/token-format.js'
 import { ServiceError, badRequest } from '../errors.js'
 import { methodAdvice } from '../query/common-mistakes.js'
 import type { Random } from '../random.js'
+import { SheetWriter } from '../sheet/sheet-writer.js'
 import { closeIfUnread, hasBody, readBody, requireSmallBody } from './body.js'
 import { addCompression } from './compression.js'
 import { addCors, keepCookiesFromCors } from './cors.js'
@@ -18,7 +19,7 @@ import type { OnRequest } from './request-log.js'
 import { addRoutes } from './routes.js'
 import type { RouteParts } from './routes.js'
 
-export interface ServerParts extends RouteParts {
+export interface ServerParts extends Omit<RouteParts, 'sheets'> {
   readonly logger: FastifyBaseLogger
   readonly random: Random
   /** Networks whose `X-Forwarded-For` is trusted; empty = none. */
@@ -50,6 +51,8 @@ declare module 'fastify' {
 export interface HttpParts {
   readonly contextOf: typeof contextOf
   readonly readBody: typeof readBody
+  /** Writes the workbooks of all doors. */
+  readonly sheets: SheetWriter
 }
 
 /** Adds the routes of a door. */
@@ -81,9 +84,11 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   addCompression(app)
   log.addTo(app)
   const methods = collectMethods(app)
-  addRoutes(app, parts)
+  const sheets = new SheetWriter()
+  app.addHook('onClose', () => sheets.close())
+  addRoutes(app, { ...parts, sheets })
   addReference(app, parts)
-  for (const addDoor of parts.doors) addDoor(app, { contextOf, readBody })
+  for (const addDoor of parts.doors) addDoor(app, { contextOf, readBody, sheets })
   refuseOtherMethods(app, methods)
   if (parts.corsOrigins.length > 0) addCors(app, parts.corsOrigins)
   app.setErrorHandler((cause, request, reply) => {

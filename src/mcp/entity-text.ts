@@ -7,12 +7,13 @@ import { rawFind } from '../query/parse-find.js'
 import { parseTopUrl } from '../query/parse-top.js'
 import { parseUrl } from '../query/parse-url.js'
 import { encodeForUrl } from '../query/write-url.js'
-import { textsOf } from '../row-texts.js'
+import { cellsByName } from '../row-texts.js'
 import type { Caller, Service } from '../service.js'
+import { textOf } from '../service/entity-rows.js'
 import type { Page, PageAnswer, Room } from '../service/page.js'
 import { many } from '../text.js'
 import type { Entity } from '../versions/version.js'
-import { entityUrl, searchAnswer, textOfJson } from './query-answer.js'
+import { entityUrl, searchAnswer } from './query-answer.js'
 
 /** Of the text as it is serialised; the rest of the answer is short. */
 const lettersMax = 29_500
@@ -110,7 +111,7 @@ function entityAnswer(page: Page, entity: Entity, id: string, site: string): obj
   const { rows, columns, hasMore, version, quota } = page
   const [newest = new Map<string, string>(), ...others] = rows.map(cellsOf)
   const cell = (row: ReadonlyMap<string, string>, column: Column | null) =>
-    textOfJson(row.get(column?.name ?? '') ?? 'null')
+    textOf(row.get(column?.name ?? '') ?? 'null')
   const key = cell(newest, entity.key)
   const title = [cell(newest, entity.name), key].filter((each) => each !== '').join(', ')
   const periods = entity.period
@@ -174,12 +175,11 @@ function headText({ name, label, unit }: Column): string {
 
 /** The value, and what it means if it is a code. */
 function valueText({ labels }: Column, json: string): string {
-  const text = textOfJson(json)
+  const text = textOf(json)
   const meaning = labels?.plain.names.get(text)
   return meaning === undefined ? text : `${text} ${meaning}`
 }
 
 function cellsOf(row: Buffer): ReadonlyMap<string, string> {
-  const { names, cells } = textsOf(String(row))
-  return new Map(names.map((name, index) => [String(JSON.parse(name)), cells[index] ?? 'null']))
+  return cellsByName(String(row))
 }

@@ -1,7 +1,7 @@
 import { keepingDigits, writtenJson } from '../query/exact-json.js'
 import type { WrittenJson } from '../query/exact-json.js'
-import { textsOf } from '../row-texts.js'
-import { plainText } from '../plain-text.js'
+import { cellsByName, textOfJson, textsOf } from '../row-texts.js'
+import { textOf } from '../service/entity-rows.js'
 import { many } from '../text.js'
 import type { FoundAnswer } from '../service/find.js'
 import type { ColumnHead, Cost, GroupsAnswer, Page, Room } from '../service/page.js'
@@ -113,10 +113,8 @@ export function groupsAnswer(answer: GroupsAnswer): object {
 /** Entities for an agent, for `exactJsonText`. */
 export function findAnswer({ entries, explained, leftOut, quota }: FoundAnswer): object {
   const data = entries.map((entry) => {
-    const { names, cells } = textsOf(keepingDigits(entry))
-    return Object.fromEntries(
-      names.map((name, index) => [JSON.parse(name), writtenJson(cells[index] ?? 'null')]),
-    )
+    const cells = cellsByName(keepingDigits(entry))
+    return Object.fromEntries([...cells].map(([name, cell]) => [name, writtenJson(cell)]))
   })
   return {
     data,
@@ -129,8 +127,8 @@ export function findAnswer({ entries, explained, leftOut, quota }: FoundAnswer):
 /** The same for hosts that read a page of each entity with `fetch`. */
 export function searchAnswer({ entries }: FoundAnswer, site: string): object {
   const results = entries.map((entry) => {
-    const { names, cells } = textsOf(entry)
-    const text = (name: string) => textOfJson(cells[names.indexOf(JSON.stringify(name))] ?? 'null')
+    const cells = cellsByName(entry)
+    const text = (name: string) => textOf(cells.get(name) ?? 'null')
     const id = `${text('dataset')}/${text('key')}`
     const title = [text('name'), text('key')].filter((each) => each !== '').join(', ')
     return { id, title, url: entityUrl(site, id) }
@@ -141,12 +139,6 @@ export function searchAnswer({ entries }: FoundAnswer, site: string): object {
 /** The page of an entity for people. */
 export function entityUrl(site: string, id: string): string {
   return `${site}/datasets/${id.split('/').map(encodeURIComponent).join('/')}`
-}
-
-/** A JSON value as people read it; empty for null. */
-export function textOfJson(json: string): string {
-  if (json === 'null') return ''
-  return json.startsWith('"') ? plainText(String(JSON.parse(json))) : json
 }
 
 /** The cells by column; of a row that is too long the first columns that fit, and what is said. */
@@ -179,7 +171,7 @@ function columnsThatFit(columns: readonly ColumnHead[], cells: readonly string[]
 
 /** A text's beginning that fits whatever has to be escaped; of other values, of their JSON. */
 function beginningOf(cell: string): string {
-  const text = cell.startsWith('"') ? (JSON.parse(cell) as string) : cell
+  const text = textOfJson(cell)
   // A character is six letters at most, such as \u0000, and the name takes some.
   return text.slice(0, Math.floor((lettersMax - 2 * restLetters) / 6)).toWellFormed()
 }

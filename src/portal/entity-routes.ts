@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Language } from '../config.js'
+import { mediaTypes } from '../query/page-format.js'
 import { encodeForUrl } from '../query/write-url.js'
 import type { Caller, Service } from '../service.js'
 import {
@@ -128,7 +129,7 @@ async function entity(visited: Visit): Promise<string | null | undefined> {
         'Content-Disposition',
         `attachment; filename="${dataset.name}-${encodeForUrl(key)}.xlsx"`,
       )
-      .type('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet')
+      .type(mediaTypes.xlsx)
       .send(file)
     return undefined
   }

@@ -5,7 +5,8 @@ import { errorStatus } from '../errors.js'
 import type { ServiceError } from '../errors.js'
 import { curlCommand } from '../service/client-texts.js'
 import type { ShownDataset, Showcase } from '../service/showcase.js'
-import { addBrand } from './brand.js'
+import { ownPages } from '../registry/portal-schema.js'
+import { brandHeaders, brandStyle, ownPage } from './brand.js'
 import { addEntityPages } from './entity-routes.js'
 import type { EntityParts } from './entity-routes.js'
 import { llmsText, robotsText, sitemapText } from './crawler-files.js'
@@ -80,31 +81,41 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
     const { dataset } = params as DatasetParams
     return referencePage(context, dataset, parts.showcase(context.language))
   })
-  addCrawlerFiles(app, parts)
-  addBrand(app, parts.site)
+  for (const name of ownPages) addPage(`/${name}`, (context) => ownPage(context, name))
+  addFiles(app, parts)
   addAssets(app, parts.site)
 }
 
-/** Adds what search engines and language models look for at an address. */
-function addCrawlerFiles(app: FastifyInstance, { site, showcase }: PortalParts): void {
-  const addText = (url: string, type: string, make: (context: PageContext) => string) => {
+/** Adds what search engines and language models look for at an address, and the owner's files. */
+function addFiles(app: FastifyInstance, { site, showcase }: PortalParts): void {
+  const add = (
+    url: string,
+    type: string,
+    headers: Readonly<Record<string, string>>,
+    make: (context: PageContext) => string | null,
+  ) => {
     app.route({
       method: reading,
       url,
       handler: (request, reply) => {
         site.admitVisitor(request.ip)
         const text = make(pageContextOf(site, request))
-        void reply.header('Cache-Control', 'public, max-age=300')
-        return sendTagged(request, reply, `${type}; charset=utf-8`, text)
+        if (text === null) return reply.callNotFound()
+        return sendTagged(request, reply.headers(headers), type, text)
       },
     })
   }
-  addText('/robots.txt', 'text/plain', ({ base, root }) => robotsText(base, root))
-  addText('/sitemap.xml', 'application/xml', (context) =>
+  const [plain, xml] = ['text/plain; charset=utf-8', 'application/xml; charset=utf-8'] as const
+  add('/robots.txt', plain, crawlerHeaders, ({ base, root }) => robotsText(base, root))
+  add('/sitemap.xml', xml, crawlerHeaders, (context) =>
     sitemapText(context, showcase('en').datasets),
   )
-  addText('/llms.txt', 'text/plain', (context) => llmsText(context, showcase('en')))
+  add('/llms.txt', plain, crawlerHeaders, (context) => llmsText(context, showcase('en')))
+  add('/brand.css', 'text/css; charset=utf-8', brandHeaders, brandStyle)
+  add('/logo.svg', 'image/svg+xml', brandHeaders, ({ portal }) => portal.logo)
 }
+
+const crawlerHeaders = { 'Cache-Control': 'public, max-age=300' } as const
 
 /** Addresses that ignore the cookie, also where they refuse: the OpenAPI document and OAuth. */
 const ofMachines = /^\/(?:openapi\.json|token|register|revoke|authorize|\.well-known)\b/

@@ -1,7 +1,8 @@
 import { textOf } from '../service/entity-rows.js'
 import type { ShownRows } from '../service/entity-rows.js'
 import type { ShownColumn } from '../service/showcase.js'
-import { share, shortValues } from './chart/short-values.js'
+import { shareUnit } from '../wording.js'
+import { shortValues } from './chart/short-values.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import type { PageContext } from './page-context.js'
@@ -46,7 +47,7 @@ function numberText(
   text: string,
   { unit, decimals }: Pick<ValueColumn, 'unit' | 'decimals'>,
 ): string {
-  if (share.test(unit ?? '')) return shortValues(language, unit ?? '').writeExact(text)
+  if (shareUnit.test(unit ?? '')) return shortValues(language, unit ?? '').writeExact(text)
   const isLong =
     /e/i.test(text) || (decimals === null && text.replace(/\D/g, '').length > digitsMax)
   if (!isLong) return words.digits(text)

@@ -38,6 +38,8 @@ export interface Registry {
   readonly portal: PortalSettings
   /** The files that `portal` names. */
   readonly portalFiles: readonly PortalFile[]
+  /** The same with the contents of these files, by their names. */
+  readonly withPortalFiles: (contents: ReadonlyMap<string, string>) => Registry
   /** Keys that are ignored, and what is hardly as its owner meant it; one line each. */
   readonly warnings: readonly string[]
   /** Those of them that are about the portal. */
@@ -74,15 +76,10 @@ const demoRatePerMinute = 30
 const byLocation = new Intl.Collator('en', { numeric: true })
 
 /**
- * Reads the text of registry.yaml. `contents` holds what the files of its portal contain, by their
- * names; the portal lacks those that are not there.
+ * Reads the text of registry.yaml; `withPortalFiles` adds what the files of its portal contain.
  * @throws RegistryError with file, line, column and correction of every mistake
  */
-export function parseRegistry(
-  text: string,
-  path: string,
-  contents: ReadonlyMap<string, string> = new Map(),
-): Registry {
+export function parseRegistry(text: string, path: string): Registry {
   const yaml = readLocatedYaml(text, basename(path))
   if (yaml.problems.length > 0) throw new RegistryError(yaml.problems)
   const content = yaml.content ?? {}
@@ -102,17 +99,16 @@ export function parseRegistry(
   const file = content as RegistryFile
   const ofPortal = linesOf(portalWarnings(content))
   const warnings = [...linesOf([...shape.warnings, ...ruleWarnings(content)]), ...ofPortal]
-  const portal = portalSettings(file.portal ?? {}, contents)
-  const parts = { portal, warnings, portalWarnings: ofPortal, folder: dirname(resolve(path)) }
+  const parts = { warnings, portalWarnings: ofPortal, folder: dirname(resolve(path)) }
   return freezeRegistry(file, parts, yaml)
 }
 
 function freezeRegistry(
   { demo, datasets, prompts = [], shop, portal: named = {} }: RegistryFile,
-  parts: Pick<Registry, 'portal' | 'warnings' | 'portalWarnings' | 'folder'>,
+  parts: Pick<Registry, 'warnings' | 'portalWarnings' | 'folder'>,
   { locate, scalarAt }: LocatedYaml,
 ): Registry {
-  return Object.freeze({
+  const registry: Registry = Object.freeze({
     ...parts,
     demo: demo
       ? { token: demo.token, ratePerMinute: demo.rate_per_minute ?? demoRatePerMinute }
@@ -120,10 +116,14 @@ function freezeRegistry(
     datasets: new Map(Object.entries(datasets)),
     prompts,
     shop: shopSettings(shop),
+    portal: portalSettings(named, new Map()),
     portalFiles: portalFiles(named),
+    withPortalFiles: (contents: ReadonlyMap<string, string>) =>
+      Object.freeze({ ...registry, portal: portalSettings(named, contents) }),
     locate,
     scalarAt,
   })
+  return registry
 }
 
 /** The plans of a dataset by name, in the registry's order. */

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../errors.js'
 import { encodeList } from '../query/write-url.js'
 import { parseSummaryUrl } from '../query/summary/parse-summary.js'
+import { textOfJson } from '../row-texts.js'
 import type { GroupsAnswer } from './page.js'
 import { refusalOf, shownRows, textOf } from './entity-rows.js'
 import type { PageReader, ShownRow, ShownRows } from './entity-rows.js'
@@ -140,8 +141,7 @@ export async function compareEntities(
   const periods = [...new Set(newestFirst.map(place))]
   const level = coded && levelOf(coded)
   const rowsOf = Map.groupBy(newestFirst, (row) => {
-    const json = row.get(entity.key) ?? 'null'
-    return entity.keyValue(json.startsWith('"') ? String(JSON.parse(json)) : json)
+    return entity.keyValue(textOfJson(row.get(entity.key) ?? 'null'))
   })
   const entities = asked.flatMap(({ key, value }): readonly Compared[] => {
     const rows = rowsOf.get(value) ?? []

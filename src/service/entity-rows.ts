@@ -4,7 +4,7 @@ import { ServiceError } from '../errors.js'
 import type { ErrorCode } from '../errors.js'
 import { plainText } from '../plain-text.js'
 import type { RawFilter, RawQuestion } from '../query/raw-question.js'
-import { textsOf } from '../row-texts.js'
+import { cellsByName, textOfJson } from '../row-texts.js'
 import type { Service } from '../service.js'
 import type { Caller } from './caller.js'
 import type { GroupsAnswer, Page } from './page.js'
@@ -155,10 +155,7 @@ export function shownRows(
   language: Language,
 ): ShownRows {
   return {
-    rows: rows.map((row) => {
-      const { names, cells } = textsOf(String(row))
-      return new Map(names.map((each, index) => [String(JSON.parse(each)), cells[index] ?? 'null']))
-    }),
+    rows: rows.map((row) => cellsByName(String(row))),
     meaning: (column, json) => meaningOf(columns, column, json, language),
     isCut,
     charged,
@@ -176,10 +173,9 @@ function meaningOf(
   return names?.get(textOf(json)) ?? null
 }
 
-/** The text of a JSON value; empty for null. */
+/** A JSON value as people read it; empty for null. */
 export function textOf(json: string): string {
-  if (json === 'null') return ''
-  return json.startsWith('"') ? plainText(String(JSON.parse(json))) : json
+  return json === 'null' ? '' : plainText(textOfJson(json))
 }
 
 /** Entities by key or name, for people. */
@@ -194,11 +190,10 @@ export async function findEntries(
   return {
     charged,
     entries: entries.map((entry) => {
-      const { names, cells } = textsOf(entry)
+      const cells = cellsByName(entry)
       const text = (name: string) => {
-        const cell = cells[names.indexOf(JSON.stringify(name))] ?? 'null'
-        if (cell === 'null') return null
-        return cell.startsWith('"') ? String(JSON.parse(cell)) : cell
+        const cell = cells.get(name) ?? 'null'
+        return cell === 'null' ? null : textOfJson(cell)
       }
       const [key, matched] = [text('key') ?? '', text('matched') ?? '']
       const name = text('name')

@@ -5,7 +5,7 @@ import type { AskedPivot } from '../query/summary/pivot.js'
 import { withPivot } from '../query/summary/resolve-summary.js'
 import type { ResolvedSummary } from '../query/summary/resolve-summary.js'
 import type { ServedValue, Summary } from '../query/summary.js'
-import { textsOf } from '../row-texts.js'
+import { textOfJson, textsOf } from '../row-texts.js'
 import { rowsKey } from './descriptions.js'
 import { keptAnswer } from './paid/kept-answers.js'
 import type { FoundGroups } from './paid/paid-groups.js'
@@ -48,8 +48,7 @@ async function readPivot(
 /** The text of a group's key. */
 function firstValue(row: Buffer): ServedValue {
   const [cell = 'null'] = textsOf(String(row)).cells
-  if (cell === 'null') return null
-  return cell.startsWith('"') ? String(JSON.parse(cell)) : cell
+  return cell === 'null' ? null : textOfJson(cell)
 }
 
 const notRest = Buffer.from(',"rest":null}')

@@ -1,5 +1,5 @@
 import { csvCell } from '../text.js'
-import { plainText } from './sheet.js'
+import { textOfJson } from '../row-texts.js'
 import type { SheetColumn } from './sheet.js'
 
 const byteOrderMark = '\ufeff'
@@ -19,7 +19,7 @@ export function excelCsv(
     columns.map((column, index) => {
       const json = cells[index] ?? 'null'
       if (json === 'null') return columns.length === 1 ? '""' : ''
-      const text = plainText(json)
+      const text = textOfJson(json)
       if (column.cells.kind !== 'number') return textCell(text)
       return separator === ';' ? text.replace('.', ',') : text
     }),

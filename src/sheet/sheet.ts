@@ -3,6 +3,7 @@ import { decimalsOf } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
 import { badRequest } from '../errors.js'
 import type { SheetFormat } from '../query/page-format.js'
+import { shareUnit } from '../wording.js'
 
 /** What the cells of a column become; `decimals` is null for floating-point numbers. */
 export type CellKind =
@@ -46,15 +47,13 @@ export function sheetColumn(
   return { name: heading, cells }
 }
 
-const share = /^(?:share|fraction|доля)$/i
-
 /** What the cells of a type become; `decimals` is null for floating-point numbers. */
 export function cellKind(shown: ShownType, decimals: number | null, unit: string | null): CellKind {
   switch (shown) {
     case 'integer':
     case 'number':
       if (unit === null || unit === 'code') return { kind: 'number', decimals }
-      return { kind: 'number', decimals, form: share.test(unit) ? 'share' : 'amount' }
+      return { kind: 'number', decimals, form: shareUnit.test(unit) ? 'share' : 'amount' }
     case 'boolean':
     case 'date':
     case 'timestamp':
@@ -78,9 +77,4 @@ export function rowsThatFit(rows: readonly Buffer[], columns: number): number {
     `XLSX holds at most ${columnsMax} columns; this has ${columns}. Select fewer, or send ` +
       'format=csv or format=parquet.',
   )
-}
-
-/** The text of a cell: that of a JSON string, and JSON itself for any other value. */
-export function plainText(json: string): string {
-  return json.startsWith('"') ? (JSON.parse(json) as string) : json
 }

@@ -2,7 +2,7 @@ import writeXlsxFile from 'write-excel-file/node'
 import type { Cell, CellObject } from 'write-excel-file/node'
 import { getCellAddress } from 'write-excel-file/utility'
 import { firstInexact } from '../query/exact-json.js'
-import { plainText } from './sheet.js'
+import { textOfJson } from '../row-texts.js'
 import type { CellKind, Sheet, SheetColumn } from './sheet.js'
 
 type Features = NonNullable<NonNullable<Parameters<typeof writeXlsxFile>[1]>['features']>
@@ -36,7 +36,7 @@ export async function workbook(
   let cuts = 0
   const cell = (column: SheetColumn, json: string): Cell => {
     // Escapes may make JSON longer than its text.
-    const text = json.length > cellLettersMax ? plainText(json) : ''
+    const text = json.length > cellLettersMax ? textOfJson(json) : ''
     if (text.length <= cellLettersMax) return cellOf(column.cells, json)
     cuts += 1
     return textCell(cutText(text))
@@ -126,18 +126,18 @@ function aboutCuts(cuts: number) {
 
 function cellOf(kind: CellKind, json: string): Cell {
   if (json === 'null') return null
-  if (json.startsWith('"') && kind.kind === 'number') return textCell(plainText(json))
+  if (json.startsWith('"') && kind.kind === 'number') return textCell(textOfJson(json))
   switch (kind.kind) {
     case 'number':
       return numberCell(kind, json)
     case 'boolean':
       return { value: json === 'true', type: Boolean }
     case 'date':
-      return dateCell(plainText(json), 'yyyy-mm-dd')
+      return dateCell(textOfJson(json), 'yyyy-mm-dd')
     case 'timestamp':
-      return dateCell(plainText(json), 'yyyy-mm-dd hh:mm:ss')
+      return dateCell(textOfJson(json), 'yyyy-mm-dd hh:mm:ss')
     case 'text':
-      return textCell(plainText(json))
+      return textCell(textOfJson(json))
   }
 }
 

@@ -1,4 +1,4 @@
-import { grantsIn } from '../grants.js'
+import { withGrants } from '../grants.js'
 import type { Grant, GrantColumns } from '../grants.js'
 import { insertInto, sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
@@ -64,10 +64,7 @@ export async function findPageSecret(
      WHERE x.hash = ${hash}
      ORDER BY g.dataset`,
   )
-  const [first] = rows
-  if (first === undefined) return undefined
-  const { dataset, plan, ...secret } = first
-  return Object.freeze({ ...secret, grants: grantsIn(rows) })
+  return withGrants(rows)
 }
 
 /** Until when a secret is accepted, if nothing ends it earlier; null if it has ended. */

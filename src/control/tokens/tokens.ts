@@ -1,7 +1,7 @@
 import { badRequest, ServiceError } from '../../errors.js'
 import { isoTime } from '../../text.js'
 import { recordAction } from '../audit.js'
-import { grantsIn } from '../grants.js'
+import { withGrants } from '../grants.js'
 import type { Grant, GrantColumns } from '../grants.js'
 import { insertInto, sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
@@ -78,10 +78,7 @@ export async function findToken(
      WHERE t.hash = ${hash}
      ORDER BY g.dataset`,
   )
-  const [first] = rows
-  if (first === undefined) return undefined
-  const { dataset, plan, ...record } = first
-  return Object.freeze({ ...record, grants: grantsIn(rows) })
+  return withGrants(rows)
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Column } from '../../columns/column.js'
 import { parseFilterValue } from '../../columns/filter-value.js'
 import type { Value } from '../../columns/filter-value.js'
+import { textOfJson } from '../../row-texts.js'
 import { cellEnd } from './layout.js'
 
 /** A value as the text that is hashed; equal values of a column have equal texts. */
@@ -11,8 +12,7 @@ export function lookUpText(value: Value): string {
 /** A served value of a column: what a filter finds the row by. Null for an empty cell. */
 export function valueOfCell(column: Column, cell: string): Value | null {
   if (cell === '') return null
-  const text = cell.startsWith('"') ? (JSON.parse(cell) as string) : cell
-  const parsed = parseFilterValue(column, text)
+  const parsed = parseFilterValue(column, textOfJson(cell))
   if (parsed.kind === 'exact') return parsed.value
   throw new RangeError('a served value is not one of its column')
 }

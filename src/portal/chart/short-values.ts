@@ -1,3 +1,4 @@
+import { shareUnit } from '../../wording.js'
 import { digitWriter } from '../writers.js'
 import { unitScale } from './unit-scale.js'
 
@@ -12,14 +13,12 @@ export interface ShortValues {
 }
 
 const exactLettersMax = 6
-/** Units whose values are written in percent. */
-export const share = /^(?:share|fraction|доля)$/i
 const roubles = /^(?:RUB|руб\.)$/i
 
 /** Returns a writer of values of this unit in a language. */
 export function shortValues(locale: string, unit: string): ShortValues {
   const signed = (text: string) => text.replace('-', '\u2212')
-  if (share.test(unit)) {
+  if (shareUnit.test(unit)) {
     const percent = new Intl.NumberFormat(locale, {
       style: 'percent',
       maximumSignificantDigits: 3,

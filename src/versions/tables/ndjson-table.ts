@@ -1,4 +1,4 @@
-import { textsOf } from '../../row-texts.js'
+import { textOfJson, textsOf } from '../../row-texts.js'
 import { openText } from './csv-table.js'
 import { recordLettersMax, shownText } from './table.js'
 import type { TableOrder, TableRow, TableSource } from './table.js'
@@ -28,7 +28,7 @@ export async function openNdjson(order: TableOrder): Promise<TableSource> {
       places.set(key, place)
       if (/^["[{]/.test(value)) texts.set(place, line)
       while (cells.length <= place) cells.push(null)
-      const text = value.startsWith('"') ? (JSON.parse(value) as string) : value
+      const text = textOfJson(value)
       cells[place] = value === 'null' || text === '' ? null : text
     }
     return [{ line, cells }]

@@ -3,6 +3,7 @@ import type { Column } from '../../../columns/column.js'
 import type { Predicate } from '../../../columns/predicate.js'
 import { writeNameIndex } from '../../../names/write-names.js'
 import type { NamedEntity } from '../../../names/write-names.js'
+import { textOfJson } from '../../../row-texts.js'
 import type {
   EntityToIndex,
   FormsOrder,
@@ -53,8 +54,8 @@ async function* readNames(rows: string, run: RunStatement): AsyncGenerator<Named
     for (const [index, key] of keys.entries()) {
       const rank = ranks[index]
       yield {
-        key: valueOf(String(key)),
-        name: valueOf(textOrNull(names[index]) ?? '""'),
+        key: textOfJson(String(key)),
+        name: textOfJson(textOrNull(names[index]) ?? '""'),
         periods: Number(periods[index]),
         demoPeriods: Number(demoPeriods[index]),
         rank: typeof rank === 'number' ? rank : null,
@@ -63,11 +64,6 @@ async function* readNames(rows: string, run: RunStatement): AsyncGenerator<Named
     }
     if (keys.length < namesAtOnce) return
   }
-}
-
-/** The value of a text in JSON; another one as it is written. */
-function valueOf(json: string): string {
-  return json.startsWith('"') ? String(JSON.parse(json)) : json
 }
 
 /**

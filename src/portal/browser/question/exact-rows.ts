@@ -1,4 +1,4 @@
-import { memberText, textsOf } from '../../../row-texts.js'
+import { cellsByName, memberText, textsOf } from '../../../row-texts.js'
 
 /** A value exactly as sent: numbers keep every digit, arrays and objects are JSON text. */
 export interface Cell {
@@ -14,10 +14,9 @@ export type Row = ReadonlyMap<string, Cell>
  * objects would list digit-only names first.
  */
 export function readExactRows(text: string): readonly Row[] {
-  return textsOf(memberText(text, 'data')).cells.map((row) => {
-    const { names, cells } = textsOf(row)
-    return new Map(names.map((name, at) => [JSON.parse(name) as string, cellOf(cells[at] ?? '')]))
-  })
+  return textsOf(memberText(text, 'data')).cells.map(
+    (row) => new Map([...cellsByName(row)].map(([name, cell]) => [name, cellOf(cell)])),
+  )
 }
 
 function cellOf(json: string): Cell {

@@ -1,21 +1,52 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ServiceError } from '../../../errors.js'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errorStatus, ServiceError } from '../../../errors.js'
 import { readBody } from '../../../http/body.js'
 import { isOwnPage } from '../../../portal/own-page.js'
-import type { Site } from '../../../portal/page-context.js'
+import { visit } from '../../../portal/page-context.js'
+import type { PageContext, Site } from '../../../portal/page-context.js'
+import { isRefusal } from '../refusals.js'
+import type { RefusalReason } from '../refusals.js'
 
 const formBytesMax = 16 * 1024
 
-/**
- * The fields of a form that a page of this site sent.
- * @throws forbidden when another site sent it; payload_too_large over 16 KiB
- */
-export async function readForm(
+/** A form that a page of this site sent. */
+export interface SentForm {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly context: PageContext
+  readonly fields: URLSearchParams
+}
+
+/** Adds a path that takes forms of this site's pages. @throws as `readOwn` */
+export function addForm(
+  app: FastifyInstance,
   site: Site,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<URLSearchParams> {
-  return new URLSearchParams((await readOwn(site, request, reply)).toString('utf8'))
+  url: string,
+  answer: (sent: SentForm) => Promise<FastifyReply>,
+): void {
+  app.route({
+    method: 'POST',
+    url,
+    config: { takesForm: true },
+    handler: async (request, reply) => {
+      const context = await visit(site, request)
+      const body = await readOwn(site, request, reply)
+      const fields = new URLSearchParams(body.toString('utf8'))
+      return await answer({ request, reply, context, fields })
+    },
+  })
+}
+
+/**
+ * Sets the status of a refused form, and returns the reason for its page.
+ * @throws what is no refusal
+ */
+export function refusalOf(reply: FastifyReply, cause: unknown): RefusalReason {
+  if (!isRefusal(cause)) throw cause
+  const { reason, code, retryAfterSeconds } = cause
+  void reply.code(errorStatus[code])
+  if (retryAfterSeconds !== undefined) void reply.header('Retry-After', retryAfterSeconds)
+  return reason
 }
 
 /**

@@ -1,10 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Language } from '../../../config.js'
 import { orderOfEmail } from '../../../control/orders.js'
-import { errorStatus } from '../../../errors.js'
 import type { Showcase } from '../../../service/showcase.js'
 import type { TypedCode } from '../../codes.js'
-import { isRefusal } from '../refusals.js'
 import type { RefusalReason } from '../refusals.js'
 import { finishOrder, quoteNew, startOrder } from '../new-order.js'
 import { finishLostToken, startLostToken, subscriptionsOfCode } from '../new-token.js'
@@ -28,7 +26,8 @@ import {
 } from './order-pages.js'
 import type { OrderForm } from './order-pages.js'
 import { chooseSubscriptionPage, lostTokenCodePage, lostTokenPage } from './lost-token-pages.js'
-import { readForm } from './read-form.js'
+import { addForm, refusalOf } from './read-form.js'
+import type { SentForm } from './read-form.js'
 
 export interface ShopRouteParts {
   readonly site: Site
@@ -36,18 +35,11 @@ export interface ShopRouteParts {
   readonly showcase: (language: Language) => Showcase
 }
 
-interface Sent {
-  readonly context: PageContext
-  readonly fields: URLSearchParams
-  /** The client's network address. */
-  readonly address: string
-}
-
 /** The page that answers a form. */
-type AnswerForm = (parts: ShopRouteParts, sent: Sent) => Promise<string>
+type AnswerForm = (parts: ShopRouteParts, sent: SentForm) => Promise<string>
 
 /** The page that says why a form was refused. */
-type RefuseForm = (sent: Sent, reason: RefusalReason) => string
+type RefuseForm = (sent: SentForm, reason: RefusalReason) => string
 
 /** Adds the pages on which visitors let themselves in. */
 export function addShop(app: FastifyInstance, parts: ShopRouteParts): void {
@@ -63,24 +55,13 @@ export function addShop(app: FastifyInstance, parts: ShopRouteParts): void {
       },
     })
   }
-  const addForm = (url: string, answer: AnswerForm, refused: RefuseForm) => {
-    app.route({
-      method: 'POST',
-      url,
-      config: { takesForm: true },
-      handler: async (request, reply) => {
-        const context = await visit(site, request)
-        const fields = await readForm(site, request, reply)
-        const sent = { context, fields, address: request.ip }
-        const page = await answer(parts, sent).catch((cause: unknown) => {
-          if (!isRefusal(cause)) throw cause
-          const { reason, code, retryAfterSeconds } = cause
-          void reply.code(errorStatus[code])
-          if (retryAfterSeconds !== undefined) void reply.header('Retry-After', retryAfterSeconds)
-          return refused(sent, reason)
-        })
-        return sendPage(request, reply, context, page, formHeaders)
-      },
+  const add = (url: string, answer: AnswerForm, refused: RefuseForm) => {
+    addForm(app, site, url, async (sent) => {
+      const { request, reply, context } = sent
+      const page = await answer(parts, sent).catch((cause: unknown) =>
+        refused(sent, refusalOf(reply, cause)),
+      )
+      return sendPage(request, reply, context, page, formHeaders)
     })
   }
   addPage('/order', (context, query) =>
@@ -91,17 +72,17 @@ export function addShop(app: FastifyInstance, parts: ShopRouteParts): void {
       null,
     ),
   )
-  addForm('/order', answerOrder, ({ context, fields }, reason) =>
+  add('/order', answerOrder, ({ context, fields }, reason) =>
     orderForm(parts, context, filledIn(fields), reason),
   )
-  addForm('/order/code', answerOrderCode, codeAgain('/order'))
+  add('/order/code', answerOrderCode, codeAgain('/order'))
   addOrderPaper(app, parts)
   addPage('/lost-token', (context) => lostTokenPage(context, '', null))
-  addForm('/lost-token', answerLostToken, ({ context, fields }, reason) =>
+  add('/lost-token', answerLostToken, ({ context, fields }, reason) =>
     lostTokenPage(context, emailOf(fields), reason),
   )
-  addForm('/lost-token/code', chooseSubscription, codeAgain('/lost-token'))
-  addForm('/lost-token/reissue', reissue, codeAgain('/lost-token'))
+  add('/lost-token/code', chooseSubscription, codeAgain('/lost-token'))
+  add('/lost-token/reissue', reissue, codeAgain('/lost-token'))
 }
 
 /** The invoice or the receipt of an order, for the person who ordered it. */
@@ -134,7 +115,7 @@ function orderForm(
 
 async function answerOrder(
   { shop, showcase }: ShopRouteParts,
-  { context, fields, address }: Sent,
+  { request, context, fields }: SentForm,
 ): Promise<string> {
   const { language } = context
   const { plans, months, email, buyer } = filledIn(fields)
@@ -143,13 +124,13 @@ async function answerOrder(
     return { dataset, plan }
   })
   const quote = quoteNew(shop, { items, months, buyer: checkedBuyer(buyer) })
-  const codeId = await startOrder(shop, { email, language, address }, quote)
+  const codeId = await startOrder(shop, { email, language, address: request.ip }, quote)
   return orderCodePage(context, showcase(language).datasets, { codeId, email, quote })
 }
 
 async function answerOrderCode(
   { shop }: ShopRouteParts,
-  { context, fields }: Sent,
+  { context, fields }: SentForm,
 ): Promise<string> {
   const placed = await finishOrder(shop, typedCode(fields))
   if (placed.kind === 'confirmed') {
@@ -163,22 +144,26 @@ async function answerOrderCode(
 
 async function answerLostToken(
   { shop }: ShopRouteParts,
-  { context, fields, address }: Sent,
+  { request, context, fields }: SentForm,
 ): Promise<string> {
   const email = emailOf(fields)
-  const codeId = await startLostToken(shop, { email, language: context.language, address })
+  const codeId = await startLostToken(shop, {
+    email,
+    language: context.language,
+    address: request.ip,
+  })
   return lostTokenCodePage(context, email, codeId)
 }
 
 async function chooseSubscription(
   { shop }: ShopRouteParts,
-  { context, fields }: Sent,
+  { context, fields }: SentForm,
 ): Promise<string> {
   const typed = typedCode(fields)
   return chooseSubscriptionPage(context, typed, await subscriptionsOfCode(shop, typed))
 }
 
-async function reissue({ shop }: ShopRouteParts, { context, fields }: Sent): Promise<string> {
+async function reissue({ shop }: ShopRouteParts, { context, fields }: SentForm): Promise<string> {
   const { token, subscription } = await finishLostToken(shop, typedCode(fields), {
     subscriptionId: fields.get('subscription') ?? '',
     endsEarlier: fields.get('earlier') === 'end',

@@ -1,17 +1,17 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { unauthorized } from '../../../access/principal.js'
-import { cookieHeader, cookieValue, sessionCookieAt } from '../../../access/session-cookie.js'
-import { errorStatus, ServiceError } from '../../../errors.js'
+import { cookieHeader, sessionCookieAt, sessionSecret } from '../../../access/session-cookie.js'
+import { ServiceError } from '../../../errors.js'
 import { queryOf } from '../../../http/request-context.js'
 import { visit } from '../../../portal/page-context.js'
-import type { PageContext, Site } from '../../../portal/page-context.js'
+import type { Site } from '../../../portal/page-context.js'
 import { formHeaders, reading, sendPage } from '../../../portal/send-page.js'
 import { isoTime } from '../../../text.js'
 import { readJson } from '../../account-json.js'
-import { isRefusal, ShopRefusal } from '../../orders/refusals.js'
-import type { RefusalReason } from '../../orders/refusals.js'
-import { readForm, readOwn } from '../../orders/routes/read-form.js'
+import { ShopRefusal } from '../../orders/refusals.js'
+import { addForm, readOwn, refusalOf } from '../../orders/routes/read-form.js'
+import type { SentForm } from '../../orders/routes/read-form.js'
 import type { Shop } from '../../orders/shop.js'
 import { ownPath } from '../own-path.js'
 import { finishSignIn, keepPayer, makeAccess, signOut, startSignIn } from '../sign-in.js'
@@ -23,11 +23,7 @@ interface SessionRouteParts {
 }
 
 /** A form of this site, and the secret in the cookie that came with it. */
-interface SentForm {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-  readonly context: PageContext
-  readonly fields: URLSearchParams
+interface PersonForm extends SentForm {
   readonly secret: string | null
 }
 
@@ -46,30 +42,21 @@ export function addSessions(app: FastifyInstance, parts: SessionRouteParts): voi
       return sendPage(request, reply, context, page, formHeaders)
     },
   })
-  const addForm = (url: string, answer: (sent: SentForm) => Promise<FastifyReply>) => {
-    app.route({
-      method: 'POST',
-      url,
-      config: { takesForm: true },
-      handler: async (request, reply) => {
-        const context = await visit(site, request)
-        const fields = await readForm(site, request, reply)
-        return await answer({ request, reply, context, fields, secret: secretOf(context, request) })
-      },
-    })
+  const add = (url: string, answer: (sent: PersonForm) => Promise<FastifyReply>) => {
+    addForm(app, site, url, (sent) => answer({ ...sent, secret: secretOf(sent) }))
   }
-  addForm('/sign-in', (sent) => mailCode(shop, sent))
-  addForm('/sign-in/code', (sent) => takeCode(shop, sent))
+  add('/sign-in', (sent) => mailCode(shop, sent))
+  add('/sign-in/code', (sent) => takeCode(shop, sent))
   for (const [url, extent] of [
     ['/sign-out', 'here'],
     ['/sign-out/everywhere', 'everywhere'],
   ] as const) {
-    addForm(url, async (sent) => {
+    add(url, async (sent) => {
       if (sent.secret !== null) await signOut(shop, sent.secret, extent)
       return sendOn(sent, '/', null)
     })
   }
-  addForm('/session/payer', async (sent) => {
+  add('/session/payer', async (sent) => {
     const { secret, fields } = sent
     if (secret !== null) await keepPayer(shop, secret, fields.get('subscription') ?? '')
     return sendOn(sent, ownPath(fields.get('next') ?? ''))
@@ -86,7 +73,7 @@ function addAccess(app: FastifyInstance, { site, shop }: SessionRouteParts): voi
     handler: async (request, reply) => {
       const context = await visit(site, request)
       const { subscription } = readJson(AccessSchema, await readOwn(site, request, reply))
-      const secret = secretOf(context, request)
+      const secret = secretOf({ context, request })
       const made = secret === null ? 'no session' : await makeAccess(shop, secret, subscription)
       if (made === 'no session') throw unauthorized()
       if (made === 'no subscription') {
@@ -97,7 +84,7 @@ function addAccess(app: FastifyInstance, { site, shop }: SessionRouteParts): voi
   })
 }
 
-async function mailCode(shop: Shop, sent: SentForm): Promise<FastifyReply> {
+async function mailCode(shop: Shop, sent: PersonForm): Promise<FastifyReply> {
   const { context, fields } = sent
   const [email, next] = ['email', 'next'].map((name) => (fields.get(name) ?? '').trim())
   const visitor = { email: email ?? '', language: context.language, address: sent.request.ip }
@@ -106,35 +93,25 @@ async function mailCode(shop: Shop, sent: SentForm): Promise<FastifyReply> {
     const codeId = await startSignIn(shop, visitor, next ?? '')
     return send(sent, signInCodePage(context, codeId, { email: visitor.email }))
   } catch (cause) {
-    const refusal = reasonOf(sent, cause)
+    const refusal = refusalOf(sent.reply, cause)
     return send(sent, signInPage(context, { email: visitor.email, next: next ?? '', refusal }))
   }
 }
 
-async function takeCode(shop: Shop, sent: SentForm): Promise<FastifyReply> {
+async function takeCode(shop: Shop, sent: PersonForm): Promise<FastifyReply> {
   const { context, fields, secret: earlier } = sent
   const typed = { codeId: fields.get('id') ?? '', code: fields.get('code') ?? '' }
   try {
     const { secret, next } = await finishSignIn(shop, typed, earlier)
     return sendOn(sent, next, secret)
   } catch (cause) {
-    const refusal = reasonOf(sent, cause)
+    const refusal = refusalOf(sent.reply, cause)
     return send(sent, signInCodePage(context, typed.codeId, { refusal }))
   }
 }
 
-function secretOf({ base }: PageContext, { headers }: FastifyRequest): string | null {
-  const cookie = sessionCookieAt(base)
-  return cookie && cookieValue(headers.cookie, cookie.name)
-}
-
-/** Sets the status of a refusal, and returns its reason for the page. */
-function reasonOf({ reply }: SentForm, cause: unknown): RefusalReason {
-  if (!isRefusal(cause)) throw cause
-  const { reason, code, retryAfterSeconds } = cause
-  void reply.code(errorStatus[code])
-  if (retryAfterSeconds !== undefined) void reply.header('Retry-After', retryAfterSeconds)
-  return reason
+function secretOf({ context, request }: Pick<SentForm, 'context' | 'request'>): string | null {
+  return sessionSecret(context.base, request.headers.cookie)
 }
 
 function send({ request, reply, context }: SentForm, page: string): FastifyReply {
