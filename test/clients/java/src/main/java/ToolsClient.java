@@ -19,7 +19,9 @@ public class ToolsClient {
       "query", Map.of("resource", "financials", "filters", filters, "select", List.of("inn")),
       "aggregate", Map.of("resource", "financials", "measures", List.of("count")),
       "top", Map.of("resource", "financials", "by", "-2110", "select", List.of("inn")),
-      "find", Map.of("q", "лукойл"));
+      "find", Map.of("q", "лукойл"),
+      "search", Map.of("query", "лукойл"),
+      "fetch", Map.of("id", "financials/7708004767"));
 
   public static void main(String[] arguments) throws Exception {
     var mapper = new ObjectMapper();
