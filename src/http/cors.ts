@@ -13,6 +13,7 @@ const exposedHeaders = [
   'Retry-After',
   'Server-Timing',
   'X-Dataset-Version',
+  'X-Explained',
   'X-Groups',
   'X-Next-Cursor',
   'X-Quota-Rows-Limit',

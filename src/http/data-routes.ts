@@ -19,7 +19,7 @@ import type { DatasetRoute } from './request-context.js'
 import { aboutAnswer } from './sheet-about.js'
 import { rowsThatFit } from '../sheet/sheet.js'
 import type { SheetWriter } from '../sheet/sheet-writer.js'
-import { versionHeaders } from './version-headers.js'
+import { headerText, versionHeaders } from './version-headers.js'
 
 /** Admits the caller of a request, for the price of one request. */
 export type Admit = (request: FastifyRequest, reply: FastifyReply) => Promise<Caller>
@@ -173,8 +173,9 @@ async function sendData(
 function addPageHeaders(
   request: FastifyRequest,
   reply: FastifyReply,
-  { format, hasMore, nextCursor }: Page,
+  { format, hasMore, nextCursor, explanation }: Page,
 ): void {
+  if (explanation) void reply.header('X-Explained', headerText(explanation.text))
   if (nextCursor === null) {
     if (hasMore) void reply.header('X-Truncated', 'true')
     return

@@ -51,7 +51,7 @@ export async function answerExport(
   return reply.send(pacedBody(pages, reply.raw, { clock, silenceMs, onSilence }))
 }
 
-/** @throws bad_request for a limit; not_acceptable for a format that can't be exported */
+/** @throws bad_request for a limit or an explanation; not_acceptable for a format that can't be exported */
 function exportQuestion(query: string, request: FastifyRequest): RawQuestion {
   const { headers, raw } = request
   const question = parseUrl(query)
@@ -60,6 +60,7 @@ function exportQuestion(query: string, request: FastifyRequest): RawQuestion {
       'An export has no limit. Leave limit out, or read pages with GET /v1/<dataset>.',
     )
   }
+  if (question.explain) throw badRequest('An export explains nothing. Leave explain out.')
   const format = question.format ?? acceptedFormat(headers.accept, exportFormats)
   refuseRanges(request, null)
   if (format !== 'ndjson' && format !== 'csv') {

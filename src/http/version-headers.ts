@@ -17,6 +17,6 @@ export function versionHeaders({ version, scope, hint = null }: Head) {
 }
 
 /** Percent-encoded beyond ASCII, and `%` itself. */
-function headerText(text: string): string {
+export function headerText(text: string): string {
   return text.replace(/[^ -$&-~]+/g, encodeURIComponent)
 }

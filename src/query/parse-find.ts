@@ -2,7 +2,7 @@ import Type from 'typebox'
 import type { Static } from 'typebox'
 import { badRequest } from '../errors.js'
 import { quoted } from '../text.js'
-import { parseLimit, readParameters } from './parse-url.js'
+import { parseExplain, parseLimit, readParameters } from './parse-url.js'
 
 /** A search for entities by key or name. */
 export interface FindRequest {
@@ -27,12 +27,8 @@ export function parseFindUrl(query: string): FindRequest {
     const name = quoted(filter.column)
     throw badRequest(`find takes q, limit and explain, got ${name}. Filters are for rows.`)
   }
-  const explain = parameters.get('explain') ?? 'false'
-  if (explain !== 'true' && explain !== 'false') {
-    throw badRequest(`explain must be true or false, got ${quoted(explain)}.`)
-  }
   const q = parameters.get('q') ?? ''
-  return findRequest(q, parseLimit(parameters.get('limit')), explain === 'true')
+  return findRequest(q, parseLimit(parameters.get('limit')), parseExplain(parameters))
 }
 
 /** The search as one flat JSON object, for MCP. */

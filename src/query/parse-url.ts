@@ -8,7 +8,9 @@ import { parseList } from './parse-list.js'
 import type { RawFilter, RawQuestion } from './raw-question.js'
 import { writtenName } from './write-url.js'
 
-const parameterNames = ['limit', 'cursor', 'format', 'excel', ...headingNames]
+const parameterNames = ['limit', 'cursor', 'format', 'excel', 'explain', ...headingNames]
+/** A filter on a column of such a name has an operator: `explain=eq.x`. */
+const lateNames = ['explain', ...headingNames]
 
 /**
  * Parses the question of a raw query string, `inn=eq.7708004767&select=year,2110&limit=10`. A `+`
@@ -24,6 +26,7 @@ export function parseUrl(query: string): RawQuestion {
     limit: parseLimit(parameters.get('limit')),
     cursor: parameters.get('cursor') ?? null,
     format: parseFormat(parameters.get('format'), parameters.get('excel')),
+    ...(parameters.has('explain') && { explain: parseExplain(parameters) }),
     ...parseHeadings(parameters),
   }
 }
@@ -67,7 +70,7 @@ export function readParameters(
       const list = lists.get(name) ?? []
       list.push(value ?? '')
       lists.set(name, list)
-    } else if (!names.includes(name) || isHeadingFilter(name, value)) {
+    } else if (!names.includes(name) || isLateFilter(name, value)) {
       filters.push(parseFilter(name, value))
     } else if (parameters.has(name)) throw badRequest(`"${name}" is given twice. Send it once.`)
     else parameters.set(name, value ?? '')
@@ -75,9 +78,19 @@ export function readParameters(
   return { filters, parameters, lists }
 }
 
-function isHeadingFilter(name: string, value: string | undefined): boolean {
+function isLateFilter(name: string, value: string | undefined): boolean {
   const [operator = ''] = value?.split('.', 1) ?? []
-  return headingNames.includes(name) && isOperator(operator)
+  return lateNames.includes(name) && isOperator(operator)
+}
+
+/**
+ * Whether an empty answer is to say why; false without the parameter.
+ * @throws bad_request for another value than true or false
+ */
+export function parseExplain(parameters: Parameters['parameters']): boolean {
+  const explain = parameters.get('explain') ?? 'false'
+  if (explain === 'true' || explain === 'false') return explain === 'true'
+  throw badRequest(`explain must be true or false, got ${quoted(explain)}.`)
 }
 
 function decode(text: string): string {

@@ -25,6 +25,8 @@ export interface RawQuestion {
   /** Null if the question names no format: `Accept` then decides. */
   readonly format: PageFormat | null
   readonly headings?: RawHeadings
+  /** Whether an empty answer says why, which costs a row; left out = the door decides. */
+  readonly explain?: boolean
 }
 
 export const filtersMax = 50

@@ -31,7 +31,7 @@ interface RowsRequest<Raw> extends DataRequest<Raw> {
   /** The rows of the answer if the question sets no limit; the dataset's own default if omitted. */
   readonly usualLimit?: number
   /** Explains an empty first page: only if that is free, or also for the price of a row. */
-  readonly explainEmpty?: 'free' | 'paid'
+  readonly explainEmpty?: 'free' | 'paid' | undefined
 }
 
 /** A request for a page of one dataset. */

@@ -37,6 +37,9 @@ export const headers: Readonly<Record<string, Json>> = {
   'Last-Modified': header('When the newest file was written.'),
   'Accept-Ranges': header('`none`: byte ranges are not served.'),
   'X-Hint': header('What the filters may have been meant to ask, percent-encoded beyond ASCII.'),
+  'X-Explained': header(
+    'With `explain=true`, why no row meets the filters, percent-encoded beyond ASCII.',
+  ),
   'X-Scope': header(
     'The part of the dataset that this token sees, as `demo: 5 values of inn` or ' +
       '`plan free: year 2025`; left out if it sees all rows.',

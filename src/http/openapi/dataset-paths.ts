@@ -26,7 +26,7 @@ const versionHeaders = [
 ]
 const fileHeaders = [...versionHeaders, 'Content-Disposition']
 const dataHeaders = ['ETag', ...fileHeaders, 'X-Rows-Charged', ...limits, ...quotas]
-const pageHeaders = [...dataHeaders, 'X-Next-Cursor', 'Link']
+const pageHeaders = [...dataHeaders, 'X-Next-Cursor', 'X-Explained', 'Link']
 const topHeaders = [...dataHeaders, 'X-Truncated']
 const groupHeaders = [...topHeaders, 'X-Groups', 'X-Rows-Met']
 
@@ -77,8 +77,8 @@ function pageOperation(dataset: ReferenceDataset): Json {
       'may have several.' +
       (requireFilter ? ' The first page needs a filter.' : ''),
     parameters: [
-      ...parameterRefs(`${name}.select`, `${name}.limit`, 'cursor', ...answerForm),
-      ...filterRefs(dataset),
+      ...parameterRefs(`${name}.select`, `${name}.limit`, 'cursor', 'explain', ...answerForm),
+      ...filterRefs(dataset, ['explain']),
     ],
     responses: answers({ 200: pageAnswer(name), 304: refTo('responses', '304') }, pageErrors),
   }
@@ -116,7 +116,7 @@ function findOperation(): Json {
     description:
       'Entities, such as companies, by a name as people write it, or by a key or its beginning: ' +
       'the best match first. Each costs its share of a row, and nothing found costs nothing.',
-    parameters: parameterRefs('q', 'find.limit', 'find.explain'),
+    parameters: parameterRefs('q', 'find.limit', 'explain'),
     responses: answers({ 200: found }, [...datasetErrors, 'row_quota_exceeded']),
   }
 }

@@ -78,10 +78,10 @@ export const sharedParameters: Readonly<Record<string, Json>> = {
     description: 'The most entities.',
     schema: { ...int32, minimum: 1, maximum: 50, default: 10 },
   },
-  'find.explain': {
+  explain: {
     name: 'explain',
     in: 'query',
-    description: 'When nothing is found: names the words that are nowhere, for one row.',
+    description: 'When nothing is found: says why, and names words that are nowhere, for one row.',
     schema: { type: 'boolean', default: false },
   },
   'export.format': {
