@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { findSession, secretOf } from '../control/sessions/sessions.js'
+import { findSession, secretKinds } from '../control/sessions/sessions.js'
 import type { Session, SessionKind } from '../control/sessions/sessions.js'
 import type { ControlStore } from '../control/store/store.js'
 import { liveSubscriptions } from '../control/subscriber-grants.js'
@@ -56,7 +56,7 @@ async function sessionOf(
   now: number,
 ): Promise<Session | null> {
   const parsed = secret === null ? undefined : parseToken(secret)
-  if (parsed?.kind !== secretOf[kind]) return null
+  if (parsed?.kind !== secretKinds[kind]) return null
   const session = await findSession(store, parsed.hash, now, kind)
   return session && timingSafeEqual(session.hash, parsed.hash) ? session : null
 }

@@ -14,6 +14,7 @@ import { addMail } from './mail-command.js'
 import { addMigrate } from './migrate-command.js'
 import { addOrder } from './order-command.js'
 import type { CliParts, Output } from './parts.js'
+import { addReport } from './report-command.js'
 import { addServe } from './serve-command.js'
 import { addSubscription } from './subscription/subscription-command.js'
 import { addToken } from './token-command.js'
@@ -63,6 +64,7 @@ export function buildProgram(parts: CliParts): Command {
   addDoctor(program, parts)
   addAudit(program, parts)
   addOrder(program, parts)
+  addReport(program, parts)
   addMail(program, parts)
   addDatasetCommands(program, parts)
   program.addHelpText('after', tour)

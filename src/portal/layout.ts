@@ -100,7 +100,7 @@ function personBar(context: PageContext): Html | null {
       <button type="submit">${say.signOut}</button>
     </form>`
   }
-  if (!canSignIn || path === '/sign-in') return null
+  if (!canSignIn || path === '/sign-in' || path.startsWith('/owner')) return null
   const to = signInLink(context, here)
   return html`<a class="person" rel="nofollow" href="${to}">${say.signIn}</a>`
 }

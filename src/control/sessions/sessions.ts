@@ -39,7 +39,7 @@ export async function makeSession(
     kind = 'subscriber',
   }: { readonly email: string; readonly now: number; readonly kind?: SessionKind },
 ): Promise<string> {
-  const { secret, hash } = createSecret(store.random, secretOf[kind])
+  const { secret, hash } = createSecret(store.random, secretKinds[kind])
   const isTheirs = sql`kind = ${kind} AND ${store.dialect.isEmail(sql`email`, email)}`
   await store.write(async (tx) => {
     await tx.run(
@@ -55,7 +55,7 @@ export async function makeSession(
 }
 
 /** What the secret of a session's cookie begins with. */
-export const secretOf = { subscriber: 'session', owner: 'owner' } as const
+export const secretKinds = { subscriber: 'session', owner: 'owner' } as const
 
 /** The live session of this kind with this hash. */
 export async function findSession(

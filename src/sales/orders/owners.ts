@@ -1,0 +1,17 @@
+import { plainEmail } from '../../control/email-address.js'
+import type { Registry } from '../../registry/registry.js'
+
+/** Whether an address runs the shop, whatever the case of its ASCII letters. */
+export function isOwner({ portal }: Registry, email: string): boolean {
+  return portal.owners.some((owner) => sameCase(plainEmail(owner) ?? owner) === sameCase(email))
+}
+
+function sameCase(email: string): string {
+  return email.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+}
+
+/** Who gets letters about orders: the owners, or else the contact of the shop. */
+export function orderReaders({ portal, shop }: Registry): readonly string[] {
+  if (portal.owners.length > 0) return portal.owners
+  return shop.contact === null ? [] : [shop.contact]
+}

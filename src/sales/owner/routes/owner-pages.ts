@@ -1,0 +1,241 @@
+import type { DatasetState } from '../../../control/dataset-state.js'
+import { grantTexts } from '../../../control/grants.js'
+import type { Order } from '../../../control/orders.js'
+import { englishAccountWords } from '../../../portal/account-words-en.js'
+import { russianAccountWords } from '../../../portal/account-words-ru.js'
+import { fact, html } from '../../../portal/html.js'
+import type { Html } from '../../../portal/html.js'
+import type { PageContext } from '../../../portal/page-context.js'
+import { signInWords } from '../../../portal/sign-in-words.js'
+import { titledPage } from '../../../portal/titled-page.js'
+import { wideTable } from '../../../portal/wide-table.js'
+import { isoTime } from '../../../text.js'
+import type { Decision } from '../decide-order.js'
+import { expiringReport, ordersReport, refusalsReport } from '../reports.js'
+import { revenueReport, usageReport } from '../reports.js'
+import type { ReportParts } from '../reports.js'
+import { ownerWordsOf } from './owner-words.js'
+
+/** Lines of a table; the command line has all. */
+const shownMax = 100
+
+/** What the owner's page shows beside its reports. */
+export interface OwnerFacts {
+  readonly email: string
+  /** Those that can be confirmed or declined, newest first. */
+  readonly orders: readonly Order[]
+  readonly datasets: readonly DatasetState[]
+}
+
+/** Renders the owner's page: orders, reports, datasets. */
+export async function ownerPage(
+  context: PageContext,
+  parts: ReportParts,
+  { email, orders, datasets }: OwnerFacts,
+): Promise<string> {
+  const { language, link } = context
+  const [say, signIn] = [ownerWordsOf(language), signInWords(language)]
+  return titledPage(
+    context,
+    say.title,
+    html`<form method="post" action="${link('/owner/sign-out')}">
+        <p>${signIn.signedInAs(email)} <button type="submit">${signIn.signOut}</button></p>
+      </form>
+      ${ordersTable(context, orders)} ${await reportTables(context, parts)}
+      ${datasetsTable(context, datasets)}`,
+  )
+}
+
+/** A table of items under its title; what is not shown is said, with the command that shows it. */
+function section<Item>(
+  { language, words }: PageContext,
+  title: string,
+  items: readonly Item[],
+  {
+    command,
+    none,
+    columns,
+  }: {
+    readonly command: string
+    readonly none?: string
+    readonly columns: Readonly<Record<string, (item: Item) => Html | string>>
+  },
+): Html {
+  const say = ownerWordsOf(language)
+  const shown = items.slice(0, shownMax)
+  const cells = Object.values(columns)
+  const more = items.length - shown.length
+  return html`<h2>${title}</h2>
+    ${
+      items.length === 0
+        ? html`<p class="muted">${none ?? say.nothing}</p>`
+        : wideTable(
+            title,
+            Object.keys(columns),
+            shown.map((item) => cells.map((cell) => cell(item))),
+          )
+    }
+    ${more === 0 ? null : html`<p>${say.more(words.number(more))} <code>${command}</code></p>`}`
+}
+
+function ordersTable(context: PageContext, orders: readonly Order[]): Html {
+  const { words, language } = context
+  const say = ownerWordsOf(language)
+  const { orderStates } = language === 'ru' ? russianAccountWords : englishAccountWords
+  return section(context, say.orders, orders, {
+    command: 'das order list --all',
+    none: say.noOrders,
+    columns: {
+      [say.order]: ({ orderId }) => orderId,
+      [say.placed]: ({ orderedAt }) => words.day(isoTime(orderedAt)),
+      [say.email]: ({ email }) => email,
+      [say.what]: ({ items }) => grantTexts(items).join(' '),
+      [say.months]: ({ months }) => (months === null ? '' : words.number(months)),
+      [say.amount]: ({ amountRub }) => words.roubles(amountRub),
+      [say.state]: ({ state }) => orderStates[state],
+      [say.decide]: ({ orderId }) => decideForm(context, '/owner/orders', { order: orderId }),
+    },
+  })
+}
+
+/** A form that confirms or declines an order. */
+function decideForm(
+  { language, link }: PageContext,
+  path: string,
+  fields: Readonly<Record<string, string>>,
+): Html {
+  const say = ownerWordsOf(language)
+  return html`<form method="post" action="${link(path)}">
+    ${Object.entries(fields).map(([name, value]) => {
+      return html`<input type="hidden" name="${name}" value="${value}" />`
+    })}
+    <button type="submit" name="action" value="confirm">${say.confirm}</button>
+    <button type="submit" name="action" value="decline">${say.decline}</button>
+  </form>`
+}
+
+async function reportTables(context: PageContext, parts: ReportParts): Promise<readonly Html[]> {
+  const { words, language } = context
+  const say = ownerWordsOf(language)
+  const number = (value: number | null) => (value === null ? '' : words.number(value))
+  const day = (ms: number) => words.day(isoTime(ms))
+  return [
+    section(context, say.revenue, await revenueReport(parts), {
+      command: 'das report revenue',
+      columns: {
+        [say.month]: ({ month }) => month,
+        [say.paidOrders]: ({ orders }) => number(orders),
+        [say.amount]: ({ amountRub }) => words.roubles(amountRub),
+      },
+    }),
+    section(context, say.weeks, await ordersReport(parts), {
+      command: 'das report orders',
+      columns: {
+        [say.week]: ({ week }) => day(week),
+        [say.placed]: ({ placed }) => number(placed),
+        [say.paid]: ({ paid }) => number(paid),
+        [say.declined]: ({ declined }) => number(declined),
+      },
+    }),
+    section(context, say.expiring, await expiringReport(parts), {
+      command: 'das report expiring',
+      columns: {
+        [say.subscription]: ({ subscriptionId }) => subscriptionId,
+        [say.email]: ({ email }) => email,
+        [say.ends]: ({ expiresAt }) => day(expiresAt),
+        [say.what]: ({ grants }) => grantTexts(grants).join(' '),
+      },
+    }),
+    section(context, say.usage, await usageReport(parts), {
+      command: 'das report usage',
+      columns: {
+        [say.subscription]: ({ subscriptionId }) => subscriptionId,
+        [say.email]: ({ email }) => email,
+        [say.dataset]: ({ dataset }) => dataset ?? say.overAll,
+        [say.plan]: ({ plan }) => plan ?? '',
+        [say.used]: ({ rows }) => number(rows),
+        [say.limit]: ({ limit }) => number(limit),
+        [say.share]: ({ share }) => (share === null ? '' : `${Math.floor(share * 100)}%`),
+      },
+    }),
+    section(context, say.refusals, await refusalsReport(parts), {
+      command: 'das report refusals',
+      columns: {
+        [say.error]: ({ error }) => error,
+        [say.status]: ({ status }) => String(status ?? ''),
+        [say.requests]: ({ requests }) => number(requests),
+      },
+    }),
+  ]
+}
+
+function datasetsTable(context: PageContext, datasets: readonly DatasetState[]): Html {
+  const { words, language } = context
+  const say = ownerWordsOf(language)
+  return section(context, say.datasets, datasets, {
+    command: 'das dataset list',
+    columns: {
+      [say.dataset]: ({ dataset }) => dataset,
+      [say.state]: ({ status }) => say.states[status],
+      [say.rows]: ({ rows }) => (rows === null ? '' : words.number(rows)),
+      [say.since]: ({ updatedAt }) => words.day(isoTime(updatedAt)),
+    },
+  })
+}
+
+/** Renders the page of a letter's link: its script sends the secret, which no request for it has. */
+export function linkPage(context: PageContext): string {
+  const { language, link } = context
+  const say = ownerWordsOf(language)
+  return titledPage(
+    context,
+    say.title,
+    html`<p class="lead">${say.opening} ${ownerLink(context)}.</p>
+      <form id="owner-order" method="post" action="${link('/owner/order')}">
+        <input type="hidden" name="action" value="show" />
+        <input type="hidden" name="secret" value="" />
+      </form>`,
+  )
+}
+
+/** Renders the order of a link, with the buttons that decide. */
+export function linkedOrderPage(context: PageContext, order: Order, secret: string): string {
+  const { language, words } = context
+  const say = ownerWordsOf(language)
+  return titledPage(
+    context,
+    say.orderTitle(order.orderId),
+    html`<p class="lead">${say.askText}</p>
+      <dl class="facts">
+        ${fact(say.email, order.email)} ${fact(say.what, grantTexts(order.items).join(' '))}
+        ${order.months === null ? null : fact(say.months, words.number(order.months))}
+        ${fact(say.amount, words.roubles(order.amountRub))}
+        ${fact(say.payBy, words.day(isoTime(order.payUntil)))}
+      </dl>
+      ${decideForm(context, '/owner/order', { secret })}`,
+  )
+}
+
+/** Renders what a link has done. */
+export function decidedPage(context: PageContext, orderId: string, decision: Decision): string {
+  const say = ownerWordsOf(context.language)
+  return titledPage(
+    context,
+    say.orderTitle(orderId),
+    html`<p class="lead" role="status">${say.done[decision]} ${say.doneText}</p>`,
+  )
+}
+
+/** Renders the page of a link that was used, is over, or is unknown: one for all. */
+export function goneLinkPage(context: PageContext): string {
+  const say = ownerWordsOf(context.language)
+  return titledPage(
+    context,
+    say.goneTitle,
+    html`<p class="lead">${say.goneText} ${ownerLink(context)}.</p>`,
+  )
+}
+
+function ownerLink({ language, link }: PageContext): Html {
+  return html`<a href="${link('/owner')}">${ownerWordsOf(language).signIn}</a>`
+}
