@@ -237,8 +237,8 @@ async function orderLetter(
     const payment = paymentText(registry?.shop.payment ?? null, language, found)
     return { to: email, language, topic: { kind, order, payment } }
   }
-  const to = registry ? orderReaders(registry) : []
-  if (to.length === 0) return { dropped: 'the registry has no portal.owners and no shop.contact' }
+  const to = registry && orderReaders(registry)
+  if (to === null) return { dropped: 'the registry has no portal.owners and no shop.contact' }
   if (kind === 'order-done') return { to, language, topic: { kind, order, email, state } }
   return { to, language, topic: { kind, order, email, link: orderLink(source, letter, orderId) } }
 }

@@ -10,8 +10,7 @@ function sameCase(email: string): string {
   return email.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
-/** Who gets letters about orders: the owners, or else the contact of the shop. */
-export function orderReaders({ portal, shop }: Registry): readonly string[] {
-  if (portal.owners.length > 0) return portal.owners
-  return shop.contact === null ? [] : [shop.contact]
+/** Who gets letters about orders: the owners, or else the contact of the shop; null = nobody. */
+export function orderReaders({ portal, shop }: Registry): readonly string[] | string | null {
+  return portal.owners.length > 0 ? portal.owners : shop.contact
 }
