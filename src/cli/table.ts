@@ -8,7 +8,7 @@ const columnGap = '  '
 const absent = '—'
 
 /** The columns of a table: title → the cell of an item. */
-export type Columns<Item> = Readonly<Record<string, (item: Item) => TableCell>>
+type Columns<Item> = Readonly<Record<string, (item: Item) => TableCell>>
 
 /** Items as a table of these columns, as `tableLines` writes it. */
 export function listLines<Item>(

@@ -138,8 +138,8 @@ export const englishLetterWords = {
       return `${email} ordered ${texts[kind]}:`
     },
     open:
-      'When it is paid, confirm it on this page, or decline it. The link works once, for 14 days; ' +
-      'do not pass it on:',
+      'When it is paid, confirm it on this page, or decline it. The link works once, for ' +
+      '14 days; do not pass it on:',
     confirm: (isMore: boolean): string =>
       isMore ? 'Or on the command line:' : 'When it is paid, confirm it:',
   },

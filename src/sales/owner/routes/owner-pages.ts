@@ -1,5 +1,6 @@
 import type { DatasetState } from '../../../control/dataset-state.js'
 import { grantTexts } from '../../../control/grants.js'
+import { inOrder } from '../../../control/in-order.js'
 import type { Order } from '../../../control/orders.js'
 import { englishAccountWords } from '../../../portal/account-words-en.js'
 import { russianAccountWords } from '../../../portal/account-words-ru.js'
@@ -10,10 +11,10 @@ import { signInWords } from '../../../portal/sign-in-words.js'
 import { titledPage } from '../../../portal/titled-page.js'
 import { wideTable } from '../../../portal/wide-table.js'
 import { isoTime } from '../../../text.js'
+import type { Shop } from '../../orders/shop.js'
 import type { Decision } from '../decide-order.js'
-import { expiringReport, ordersReport, refusalsReport } from '../reports.js'
-import { revenueReport, usageReport } from '../reports.js'
-import type { ReportParts } from '../reports.js'
+import { readReport, reports } from '../reports.js'
+import type { ReportColumn, ReportName } from '../reports.js'
 import { ownerWordsOf } from './owner-words.js'
 
 /** Lines of a table; the command line has all. */
@@ -30,7 +31,7 @@ export interface OwnerFacts {
 /** Renders the owner's page: orders, reports, datasets. */
 export async function ownerPage(
   context: PageContext,
-  parts: ReportParts,
+  shop: Shop,
   { email, orders, datasets }: OwnerFacts,
 ): Promise<string> {
   const { language, link } = context
@@ -41,7 +42,7 @@ export async function ownerPage(
     html`<form method="post" action="${link('/owner/sign-out')}">
         <p>${signIn.signedInAs(email)} <button type="submit">${signIn.signOut}</button></p>
       </form>
-      ${ordersTable(context, orders)} ${await reportTables(context, parts)}
+      ${ordersTable(context, orders)} ${await reportTables(context, shop)}
       ${datasetsTable(context, datasets)}`,
   )
 }
@@ -87,11 +88,11 @@ function ordersTable(context: PageContext, orders: readonly Order[]): Html {
     none: say.noOrders,
     columns: {
       [say.order]: ({ orderId }) => orderId,
-      [say.placed]: ({ orderedAt }) => words.day(isoTime(orderedAt)),
-      [say.email]: ({ email }) => email,
-      [say.what]: ({ items }) => grantTexts(items).join(' '),
+      [say.columns.placed]: ({ orderedAt }) => words.day(isoTime(orderedAt)),
+      [say.columns.email]: ({ email }) => email,
+      [say.columns.grants]: ({ items }) => grantTexts(items).join(' '),
       [say.months]: ({ months }) => (months === null ? '' : words.number(months)),
-      [say.amount]: ({ amountRub }) => words.roubles(amountRub),
+      [say.columns.amount_rub]: ({ amountRub }) => words.roubles(amountRub),
       [say.state]: ({ state }) => orderStates[state],
       [say.decide]: ({ orderId }) => decideForm(context, '/owner/orders', { order: orderId }),
     },
@@ -114,59 +115,34 @@ function decideForm(
   </form>`
 }
 
-async function reportTables(context: PageContext, parts: ReportParts): Promise<readonly Html[]> {
-  const { words, language } = context
-  const say = ownerWordsOf(language)
-  const number = (value: number | null) => (value === null ? '' : words.number(value))
-  const day = (ms: number) => words.day(isoTime(ms))
-  return [
-    section(context, say.revenue, await revenueReport(parts), {
-      command: 'das report revenue',
-      columns: {
-        [say.month]: ({ month }) => month,
-        [say.paidOrders]: ({ orders }) => number(orders),
-        [say.amount]: ({ amountRub }) => words.roubles(amountRub),
-      },
+function reportTables(context: PageContext, shop: Shop): Promise<readonly Html[]> {
+  const say = ownerWordsOf(context.language)
+  const names = Object.keys(reports) as ReportName[]
+  return inOrder(names, async (name) =>
+    section(context, say.reports[name], await readReport(name, shop), {
+      command: `das report ${name}`,
+      columns: Object.fromEntries(
+        reports[name].columns.map((column: ReportColumn) => [
+          say.columns[column],
+          (line) => shownValue(context, column, line[column] ?? null),
+        ]),
+      ),
     }),
-    section(context, say.weeks, await ordersReport(parts), {
-      command: 'das report orders',
-      columns: {
-        [say.week]: ({ week }) => day(week),
-        [say.placed]: ({ placed }) => number(placed),
-        [say.paid]: ({ paid }) => number(paid),
-        [say.declined]: ({ declined }) => number(declined),
-      },
-    }),
-    section(context, say.expiring, await expiringReport(parts), {
-      command: 'das report expiring',
-      columns: {
-        [say.subscription]: ({ subscriptionId }) => subscriptionId,
-        [say.email]: ({ email }) => email,
-        [say.ends]: ({ expiresAt }) => day(expiresAt),
-        [say.what]: ({ grants }) => grantTexts(grants).join(' '),
-      },
-    }),
-    section(context, say.usage, await usageReport(parts), {
-      command: 'das report usage',
-      columns: {
-        [say.subscription]: ({ subscriptionId }) => subscriptionId,
-        [say.email]: ({ email }) => email,
-        [say.dataset]: ({ dataset }) => dataset ?? say.overAll,
-        [say.plan]: ({ plan }) => plan ?? '',
-        [say.used]: ({ rows }) => number(rows),
-        [say.limit]: ({ limit }) => number(limit),
-        [say.share]: ({ share }) => (share === null ? '' : `${Math.floor(share * 100)}%`),
-      },
-    }),
-    section(context, say.refusals, await refusalsReport(parts), {
-      command: 'das report refusals',
-      columns: {
-        [say.error]: ({ error }) => error,
-        [say.status]: ({ status }) => String(status ?? ''),
-        [say.requests]: ({ requests }) => number(requests),
-      },
-    }),
-  ]
+  )
+}
+
+/** A value of a report in the language of the page. */
+function shownValue(
+  { words, language }: PageContext,
+  column: ReportColumn,
+  value: string | number | null,
+): string {
+  if (value === null) return column === 'dataset' ? ownerWordsOf(language).overAll : ''
+  if (typeof value === 'string') {
+    return column === 'expires_at' || column === 'week' ? words.day(value) : value
+  }
+  if (column === 'share') return `${Math.floor(value * 100)}%`
+  return column === 'amount_rub' ? words.roubles(value) : words.number(value)
 }
 
 function datasetsTable(context: PageContext, datasets: readonly DatasetState[]): Html {
@@ -175,15 +151,15 @@ function datasetsTable(context: PageContext, datasets: readonly DatasetState[]):
   return section(context, say.datasets, datasets, {
     command: 'das dataset list',
     columns: {
-      [say.dataset]: ({ dataset }) => dataset,
+      [say.columns.dataset]: ({ dataset }) => dataset,
       [say.state]: ({ status }) => say.states[status],
-      [say.rows]: ({ rows }) => (rows === null ? '' : words.number(rows)),
+      [say.columns.rows]: ({ rows }) => (rows === null ? '' : words.number(rows)),
       [say.since]: ({ updatedAt }) => words.day(isoTime(updatedAt)),
     },
   })
 }
 
-/** Renders the page of a letter's link: its script sends the secret, which no request for it has. */
+/** Renders the page of a letter's link: its script sends the secret, which no GET has. */
 export function linkPage(context: PageContext): string {
   const { language, link } = context
   const say = ownerWordsOf(language)
@@ -207,9 +183,10 @@ export function linkedOrderPage(context: PageContext, order: Order, secret: stri
     say.orderTitle(order.orderId),
     html`<p class="lead">${say.askText}</p>
       <dl class="facts">
-        ${fact(say.email, order.email)} ${fact(say.what, grantTexts(order.items).join(' '))}
+        ${fact(say.columns.email, order.email)}
+        ${fact(say.columns.grants, grantTexts(order.items).join(' '))}
         ${order.months === null ? null : fact(say.months, words.number(order.months))}
-        ${fact(say.amount, words.roubles(order.amountRub))}
+        ${fact(say.columns.amount_rub, words.roubles(order.amountRub))}
         ${fact(say.payBy, words.day(isoTime(order.payUntil)))}
       </dl>
       ${decideForm(context, '/owner/order', { secret })}`,
