@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors.js'
 import { Rounds } from '../rounds.js'
 import type { Clock } from '../clock.js'
-import { sql } from './store/sql.js'
+import { insertInto, sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 
 export const dayMs = 24 * 3_600_000
@@ -23,8 +23,8 @@ interface RefusalParts {
 export class RefusalCounts {
   readonly #parts: RefusalParts
   readonly #rounds: Rounds
-  /** Code → requests, by day. */
-  #waiting = new Map<number, Map<ErrorCode, number>>()
+  /** Requests by day and code: `20454 not_found`. */
+  readonly #waiting = new Map<string, number>()
 
   constructor(parts: RefusalParts) {
     this.#parts = parts
@@ -39,50 +39,37 @@ export class RefusalCounts {
 
   /** Counts a request. */
   note(code: ErrorCode): void {
-    this.#add(Math.floor(this.#parts.clock.now() / dayMs), code, 1)
+    const key = `${Math.floor(this.#parts.clock.now() / dayMs)} ${code}`
+    this.#waiting.set(key, (this.#waiting.get(key) ?? 0) + 1)
   }
 
-  /** Writes what was counted until now. Never rejects. */
-  flush(): Promise<void> {
-    return this.#rounds.runAgain()
-  }
-
+  /** Writes what was counted until now. */
   async close(): Promise<void> {
-    await this.flush()
+    await this.#rounds.runAgain()
     await this.#rounds.close()
   }
 
-  #add(day: number, code: ErrorCode, requests: number): void {
-    const counts = this.#waiting.get(day) ?? new Map<ErrorCode, number>()
-    this.#waiting.set(day, counts.set(code, (counts.get(code) ?? 0) + requests))
-  }
-
   async #write(): Promise<void> {
-    const counted = [...this.#waiting].flatMap(([day, counts]) =>
-      [...counts].map(([code, requests]) => ({ day, code, requests })),
-    )
+    const counted = [...this.#waiting]
     if (counted.length === 0) return
-    this.#waiting = new Map()
-    try {
-      await this.#parts.store.write(async (tx) => {
-        for (const each of counted) await addRefusals(tx, each)
-      })
-    } catch (cause) {
-      for (const { day, code, requests } of counted) this.#add(day, code, requests)
-      throw cause
+    await this.#parts.store.write(async (tx) => {
+      for (const [key, requests] of counted) await addRefusals(tx, key, requests)
+    })
+    for (const [key, requests] of counted) {
+      const left = (this.#waiting.get(key) ?? 0) - requests
+      if (left > 0) this.#waiting.set(key, left)
+      else this.#waiting.delete(key)
     }
   }
 }
 
-async function addRefusals(
-  store: ControlStore,
-  { day, code, requests }: { day: number; code: ErrorCode; requests: number },
-): Promise<void> {
+async function addRefusals(store: ControlStore, key: string, requests: number): Promise<void> {
+  const [day = '', code = ''] = key.split(' ')
   await store.run(
-    sql`INSERT INTO refusals (day, code, requests) VALUES (${day}, ${code}, ${requests})
+    sql`${insertInto('refusals', { day: Number(day), code, requests })}
      ON CONFLICT (day, code) DO UPDATE SET requests = refusals.requests + excluded.requests`,
   )
-  await store.run(sql`DELETE FROM refusals WHERE day < ${day - keptDays}`)
+  await store.run(sql`DELETE FROM refusals WHERE day < ${Number(day) - keptDays}`)
 }
 
 /** Refused requests by error code, from a day on; the most frequent first. */

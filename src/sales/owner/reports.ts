@@ -106,7 +106,7 @@ const refusals = report(['error', 'status', 'requests'], async ({ store, now }) 
   })
 })
 
-/** Orders of the portal with a price, in each of the last 12 weeks by its Monday, this one first. */
+/** Orders of the portal with a price, in the last 12 weeks by their Mondays, this one first. */
 const orders = report(['week', 'placed', 'paid', 'declined'], async ({ store, now }) => {
   const current = mondayOf(dayOf(now()))
   const mondays = Array.from({ length: weeks }, (_, at) => current - at * weekDays)

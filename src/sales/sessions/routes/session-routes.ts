@@ -29,6 +29,12 @@ interface PersonForm extends SentForm {
   readonly secret: string | null
 }
 
+/** One of the forms with which a session begins. */
+interface SignInForm extends PersonForm {
+  readonly kind: SessionKind
+  readonly path: SignInPath
+}
+
 const AccessSchema = Type.Object({ subscription: Type.String({ maxLength: 200 }) })
 
 /** Adds the page on which people sign in, and what a session does besides showing pages. */
@@ -74,13 +80,9 @@ export function addSignInForms(
 ): void {
   const kind = path === '/sign-in' ? 'subscriber' : 'owner'
   const add = (url: string, answer: typeof mailCode) => {
-    addForm(
-      app,
-      site,
-      url,
-      (sent) => answer(shop, { ...sent, secret: secretOf(sent, kind) }, kind, path),
-      constraints,
-    )
+    const answerForm = (sent: SentForm) =>
+      answer(shop, { ...sent, secret: secretOf(sent, kind), kind, path })
+    addForm(app, site, url, answerForm, constraints)
   }
   add(path, mailCode)
   add(`${path}/code`, takeCode)
@@ -106,13 +108,8 @@ function addAccess(app: FastifyInstance, { site, shop }: SessionRouteParts): voi
   })
 }
 
-async function mailCode(
-  shop: Shop,
-  sent: PersonForm,
-  kind: SessionKind,
-  path: SignInPath,
-): Promise<FastifyReply> {
-  const { context, fields } = sent
+async function mailCode(shop: Shop, sent: SignInForm): Promise<FastifyReply> {
+  const { context, fields, kind, path } = sent
   const [email, next] = ['email', 'next'].map((name) => (fields.get(name) ?? '').trim())
   const visitor = { email: email ?? '', language: context.language, address: sent.request.ip }
   try {
@@ -126,13 +123,8 @@ async function mailCode(
   }
 }
 
-async function takeCode(
-  shop: Shop,
-  sent: PersonForm,
-  kind: SessionKind,
-  path: SignInPath,
-): Promise<FastifyReply> {
-  const { context, fields, secret: earlier } = sent
+async function takeCode(shop: Shop, sent: SignInForm): Promise<FastifyReply> {
+  const { context, fields, secret: earlier, kind, path } = sent
   const typed = { codeId: fields.get('id') ?? '', code: fields.get('code') ?? '' }
   try {
     const { secret, next } = await finishSignIn(shop, typed, earlier, kind)
