@@ -88,13 +88,13 @@ function ordersTable(context: PageContext, orders: readonly Order[]): Html {
     none: say.noOrders,
     columns: {
       [say.order]: ({ orderId }) => orderId,
+      [say.decide]: ({ orderId }) => decideForm(context, '/owner/orders', { order: orderId }),
       [say.columns.placed]: ({ orderedAt }) => words.day(isoTime(orderedAt)),
       [say.columns.email]: ({ email }) => email,
       [say.columns.grants]: ({ items }) => grantTexts(items).join(' '),
       [say.months]: ({ months }) => (months === null ? '' : words.number(months)),
       [say.columns.amount_rub]: ({ amountRub }) => words.roubles(amountRub),
       [say.state]: ({ state }) => orderStates[state],
-      [say.decide]: ({ orderId }) => decideForm(context, '/owner/orders', { order: orderId }),
     },
   })
 }
