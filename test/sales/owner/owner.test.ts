@@ -209,6 +209,14 @@ await t.test("a subscriber's session opens no owner's page, nor the other way ro
     t.equal(answer.status, 303)
   }
   t.equal(await stateOf(orderId), 'waiting')
+  for (const [ask, type] of [
+    ['/sign-in', '/owner/sign-in/code'],
+    ['/owner/sign-in', '/sign-in/code'],
+  ] as const) {
+    const asked = await shop.send(ask, { email: owner, next: '/' })
+    const typed = { id: codeIdIn(asked), code: await shop.code() }
+    t.equal((await shop.send(type, typed)).status, 400, 'a code is for its own page')
+  }
   const cookie = await enter()
   const asPerson = cookie.replace('das-owner=', 'das=')
   for (const each of [cookie, asPerson]) {

@@ -43,6 +43,12 @@ function commandsOf({ world }: ShopWorld) {
   return (argv: readonly string[]) => das(argv, { environment })
 }
 
+/** Signs the owner in; the header `Cookie` of the browser. */
+async function enter({ send, code }: ShopWorld): Promise<string> {
+  const asked = await send('/owner/sign-in', { email: 'olga@example.org', next: '/owner' })
+  return cookieIn(await send('/owner/sign-in/code', { id: codeIdIn(asked), code: await code() }))
+}
+
 /** The cells of a table of the page, by its heading. */
 function cellsUnder(page: string, heading: string): readonly (readonly string[])[] {
   const [, after = ''] = page.split(`<h2>${heading}</h2>`, 2)
@@ -58,7 +64,7 @@ function cellsUnder(page: string, heading: string): readonly (readonly string[])
 // The world stands on Sunday, 15 November 2026, noon UTC; its week began on 9 November.
 await t.test('each report counts a small world, alike on the page and in JSON', async (t) => {
   const world = await startSessions(t, { shop })
-  const { store, send, code } = world
+  const { store } = world
   const parts = (time: string) => ({ ...partsOf(world), now: () => at(time) })
   // Revenue: 990 + 5,000 in October, 990 in November; a free sale and a declined order are none.
   await sell(world, '2026-10-01T00:00', { months: 2, priceRub: 5000 })
@@ -103,9 +109,7 @@ await t.test('each report counts a small world, alike on the page and in JSON', 
     JSON.parse((await das(['report', name, '--json'])).stdout) as Readonly<
       Record<string, unknown>
     >[]
-  const asked = await send('/owner/sign-in', { email: 'olga@example.org', next: '/owner' })
-  const typed = { id: codeIdIn(asked), code: await code() }
-  const cookie = cookieIn(await send('/owner/sign-in/code', typed))
+  const cookie = await enter(world)
   const page = (await world.open('/owner?lang=en', cookie)).text
   const same = async (name: string, heading: string, expected: readonly object[]) => {
     t.same(await report(name), expected, name)
@@ -178,3 +182,17 @@ await t.test('reports of a new server are empty', async (t) => {
   t.match(await das(['report', 'revenue', '--json']), { code: 0, stdout: '[]\n' })
   t.match(await das(['report', 'orders']), { code: 0, stdout: /^WEEK\tPLACED\tPAID\tDECLINED\n/ })
 })
+
+await t.test(
+  'the page says how many lines it leaves out, and which command has them',
+  async (t) => {
+    const world = await startSessions(t, { shop })
+    const emails = Array.from({ length: 103 }, (_, at) => `reader${at}@example.org`)
+    for (const email of emails) await sell(world, '2026-11-15T12:00', { email })
+    const cookie = await enter(world)
+    const page = (await world.open('/owner?lang=en', cookie)).text
+    t.equal(cellsUnder(page, 'Rows used this month').length, 100)
+    t.match(page, '3 more are not shown here. The whole list: <code>das report usage</code>')
+    t.equal(JSON.parse((await commandsOf(world)(['report', 'usage', '--json'])).stdout).length, 103)
+  },
+)
