@@ -7,16 +7,7 @@ import { base62 } from './base62.js'
  * A token that is sold, the secrets of an agent's connection, the cookie of a session, what its
  * pages show to REST, the cookie of an owner's session, and the link in a letter about an order.
  */
-const secretKinds = [
-  'live',
-  'agent',
-  'renew',
-  'code',
-  'session',
-  'page',
-  'owner',
-  'order',
-] as const
+const secretKinds = ['live', 'agent', 'renew', 'code', 'session', 'page', 'owner', 'order'] as const
 export type SecretKind = (typeof secretKinds)[number]
 
 const livePrefix = 'das_live_'
