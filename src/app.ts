@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openCatalogUpdates } from './app/catalog-updates.js'
 import type { CatalogUpdates } from './app/catalog-updates.js'
 import { CleanupStack } from './app/cleanup-stack.js'
+import { countRefusals, openRefusals } from './app/count-refusals.js'
 import { GuideWarmer } from './app/guide-warmer.js'
 import { Hook } from './app/hook.js'
 import { serveMetrics } from './app/metrics-server.js'
@@ -22,6 +23,7 @@ import { versionsFolderOf } from './catalog.js'
 import type { Catalog } from './catalog.js'
 import type { Clock } from './clock.js'
 import type { Config } from './config.js'
+import type { RefusalCounts } from './control/refusals.js'
 import { ServerLock } from './control/store/server-lock.js'
 import { DispatchEngine } from './engine/dispatch-engine.js'
 import type { DuckDbEngine } from './engine/duckdb/duckdb-engine.js'
@@ -119,7 +121,7 @@ async function openApp(
   const state = await openState(config.state, cleanup)
   const reportAgain = new Hook<void>(() => undefined)
   const { folder, versions: versionsFolder } = state
-  const { onSync, onAttempt, onRequest } = metricHooks
+  const { onSync, onAttempt } = metricHooks
   const records = await openRecords(base, { folder, reopened: reportAgain.call, onSync })
   const newlyServed = new Hook<void>(() => undefined)
   const updates = await openCatalogUpdates(base, {
@@ -143,6 +145,7 @@ async function openApp(
   const service = openService(base, records, catalog, engines.all, updates.checks)
   const guides = new GuideWarmer(service, logger)
   newlyServed.connect(() => followChange(guides, engines.files, logger))
+  const refusals = cleanup.use(openRefusals(base, records.control))
   const sales = openSales(base, { mail, mailer, records, catalog, registry, onAttempt })
   const stop = new AbortController()
   const server = openServer(base, {
@@ -155,14 +158,14 @@ async function openApp(
     service,
     sales,
     isStopping: () => stop.signal.aborted,
-    onRequest,
+    onRequest: countRefusals(refusals, metricHooks.onRequest),
   })
   if (metrics) await serveMetrics(base, metrics, { engines, updates, records, service, version })
   records.start()
   await reloader.report()
   const noteStart = () => records.trail.record('server.started', 'server', { release: version })
   const { instances } = engines.files
-  const life = lifeOf(base, { noteStart, updates, sales, guides, instances, stop })
+  const life = lifeOf(base, { noteStart, updates, sales, refusals, guides, instances, stop })
   return { server, catalog, registry, ...life }
 }
 
@@ -171,6 +174,7 @@ interface LifeParts {
   readonly noteStart: () => void
   readonly updates: CatalogUpdates
   readonly sales: Sales
+  readonly refusals: RefusalCounts
   readonly guides: GuideWarmer
   readonly instances: readonly ServingInstance[]
   /** Aborted at the begin of a stop. */
@@ -180,7 +184,7 @@ interface LifeParts {
 /** Starts what runs by itself, and ends all. */
 function lifeOf(
   { cleanup, clock }: ServerBase,
-  { noteStart, updates, sales, guides, instances, stop }: LifeParts,
+  { noteStart, updates, sales, refusals, guides, instances, stop }: LifeParts,
 ): Pick<App, 'startEngine' | 'prepare' | 'reload' | 'drain' | 'close'> {
   const { reloader, packer, scrub } = updates
   return {
@@ -189,7 +193,7 @@ function lifeOf(
     },
     prepare: () => {
       noteStart()
-      for (const part of [...sales.running, reloader, packer, scrub]) part.start()
+      for (const part of [...sales.running, refusals, reloader, packer, scrub]) part.start()
       return guides.start()
     },
     reload: (force) => reloader.reload(force),

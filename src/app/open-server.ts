@@ -5,6 +5,7 @@ import type { Catalog } from '../catalog.js'
 import type { LiveCatalog, Serving } from '../catalog/live/live-catalog.js'
 import type { Clock } from '../clock.js'
 import type { Config } from '../config.js'
+import { listDatasetStates } from '../control/dataset-state.js'
 import { isReportProof, writeReport } from '../control/server-report.js'
 import type { Engine } from '../engine/engine.js'
 import type { OnRequest } from '../http/request-log.js'
@@ -30,6 +31,7 @@ import { offerOf } from '../sales/orders/offer.js'
 import { planWay } from '../sales/orders/routes/plan-way.js'
 import { addShop } from '../sales/orders/routes/shop-routes.js'
 import { addPaymentHook } from '../sales/orders/routes/payment-route.js'
+import { addOwner } from '../sales/owner/routes/owner-routes.js'
 import { addSessions } from '../sales/sessions/routes/session-routes.js'
 import type { Service } from '../service.js'
 import { PaidAnswers } from '../service/paid/paid-answers.js'
@@ -174,12 +176,13 @@ function addSalesPages(
   app: FastifyInstance,
   { config }: ServerBase,
   site: Site,
-  { service, sales }: DoorParts,
+  { service, sales, records }: DoorParts,
 ): void {
   const { shop } = sales
   addAccount(app, { site, service, shop })
   addShop(app, { site, shop, showcase: service.showcase })
   addSessions(app, { site, shop })
+  addOwner(app, { site, shop, datasets: () => listDatasetStates(records.local) })
   addPaymentHook(app, {
     shop,
     secret: config.paymentSecret,

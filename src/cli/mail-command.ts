@@ -89,13 +89,13 @@ async function addressed(
   }))
 }
 
-/** The address of a letter; a letter to the owner goes to the registry's. */
+/** The address of a letter; letters to the owners go to the registry's addresses. */
 async function recipientOf(
   store: ControlStore,
   emails: ReadonlyMap<string, string>,
   { kind, subscriptionId, orderId, codeId }: Letter,
 ): Promise<string> {
-  if (kind === 'new-order') return 'shop.contact'
+  if (kind === 'new-order' || kind === 'order-done') return 'owners'
   if (subscriptionId !== null) return emails.get(subscriptionId) ?? ''
   if (orderId !== null) return (await showOrder(store, orderId)).email
   return (codeId === null ? undefined : (await findCode(store, codeId))?.email) ?? ''

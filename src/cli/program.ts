@@ -15,6 +15,7 @@ import { addMail } from './mail-command.js'
 import { addMigrate } from './migrate-command.js'
 import { addOrder } from './order-command.js'
 import type { CliParts, Output } from './parts.js'
+import { addReport } from './report-command.js'
 import { addServe } from './serve-command.js'
 import { addSubscription } from './subscription/subscription-command.js'
 import { addToken } from './token-command.js'
@@ -65,6 +66,7 @@ export function buildProgram(parts: CliParts): Command {
   addDirectory(program, parts)
   addAudit(program, parts)
   addOrder(program, parts)
+  addReport(program, parts)
   addMail(program, parts)
   addDatasetCommands(program, parts)
   program.addHelpText('after', tour)

@@ -2,7 +2,7 @@ import { recordAction } from './audit.js'
 import { insertInto, sql, sqlList } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 
-/** Letters to subscribers, to buyers, and to the owner (`new-order`). */
+/** Letters to subscribers, to buyers, and to the owners (`new-order`, `order-done`). */
 export type LetterKind = QueuedLetter['kind'] | 'reminder'
 
 /** `dropped`: the letter is no longer true. `failed`: it was given up. */
@@ -20,8 +20,14 @@ export type QueuedLetter =
     }
   | { readonly kind: 'code'; readonly codeId: string; readonly sealedSecret: Uint8Array }
   | {
-      readonly kind: 'order-received' | 'order-declined' | 'new-order'
+      readonly kind: 'order-received' | 'order-declined' | 'order-done'
       readonly orderId: string
+    }
+  | {
+      readonly kind: 'new-order'
+      readonly orderId: string
+      /** Of the link to the order. */
+      readonly sealedSecret: Uint8Array | null
     }
   | { readonly kind: 'order-confirmed'; readonly orderId: string; readonly subscriptionId: string }
   | {
@@ -42,7 +48,7 @@ export interface Letter {
   readonly connectionId: string | null
   /** Only in a letter with a token. */
   readonly tokenId: string | null
-  /** The encrypted token or code; null once the letter is done. The key is in a file of its own. */
+  /** The encrypted token, code or link; null once the letter is done. Its key is in a file. */
   readonly sealedSecret: Buffer | null
   /** Only in a reminder: the end of the subscription. */
   readonly expiresAt: number | null

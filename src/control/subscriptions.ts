@@ -7,6 +7,7 @@ import type { Grant, GrantColumns } from './grants.js'
 import { enterSale } from './orders.js'
 import { emailLengthMax, plainEmail } from './email-address.js'
 import { insertInto, sql } from './store/sql.js'
+import type { Sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 import { createId } from './tokens/base62.js'
 import { issueToken } from './tokens/tokens.js'
@@ -99,7 +100,29 @@ export async function createSubscription(
 
 /** Every subscription, also ended ones, oldest first. */
 export function listSubscriptions(store: ControlStore): Promise<Subscription[]> {
-  return readSubscriptions(store, null)
+  return readSubscriptions(store, sql`true`)
+}
+
+/** The live subscriptions that end by a time, in the order of their ends. */
+export async function subscriptionsEnding(
+  store: ControlStore,
+  { now, by }: { readonly now: number; readonly by: number },
+): Promise<readonly Subscription[]> {
+  const isEnding = sql`s.cancelled_at IS NULL AND s.expires_at > ${now} AND s.expires_at <= ${by}`
+  const found = await readSubscriptions(store, isEnding)
+  return found.sort((left, right) => left.expiresAt - right.expiresAt)
+}
+
+/** The subscriptions that are live, and those with rows in this month. */
+export function subscriptionsOfMonth(
+  store: ControlStore,
+  { now, period }: { readonly now: number; readonly period: string },
+): Promise<readonly Subscription[]> {
+  return readSubscriptions(
+    store,
+    sql`(s.cancelled_at IS NULL AND s.expires_at > ${now}) OR EXISTS (
+       SELECT 1 FROM usage u WHERE u.subscription_id = s.id AND u.period = ${period})`,
+  )
 }
 
 /**
@@ -111,7 +134,7 @@ export async function showSubscription(
   store: ControlStore,
   subscriptionId: string,
 ): Promise<Subscription> {
-  const [found] = await readSubscriptions(store, subscriptionId)
+  const [found] = await readSubscriptions(store, sql`s.id = ${subscriptionId}`)
   if (found !== undefined) return found
   throw new ServiceError('not_found', `There is no subscription '${subscriptionId}'.`)
 }
@@ -186,11 +209,7 @@ async function insertSubscription(
   )
 }
 
-async function readSubscriptions(
-  store: ControlStore,
-  subscriptionId: string | null,
-): Promise<Subscription[]> {
-  const isAsked = subscriptionId === null ? sql`true` : sql`s.id = ${subscriptionId}`
+async function readSubscriptions(store: ControlStore, isAsked: Sql): Promise<Subscription[]> {
   const rows = await store.all<SubscriptionRow>(
     sql`SELECT s.id AS "subscriptionId", p.email, s.created_at AS "createdAt",
        s.expires_at AS "expiresAt", s.cancelled_at AS "cancelledAt", s.anchor_day AS "anchorDay",

@@ -108,3 +108,16 @@ function usedRows(store: ControlStore, subscriptionId: string): Promise<readonly
     sql`SELECT period, dataset, rows FROM usage WHERE subscription_id = ${subscriptionId}`,
   )
 }
+
+/** What all subscriptions used in a month. */
+export function usageOfMonth(
+  store: ControlStore,
+  period: string,
+): Promise<readonly { subscriptionId: string; dataset: string; rows: number }[]> {
+  // By subscription: the key of `usage` begins with it.
+  return store.all(
+    sql`SELECT u.subscription_id AS "subscriptionId", u.dataset, u.rows
+     FROM subscriptions s JOIN usage u ON u.subscription_id = s.id AND u.period = ${period}
+     ORDER BY s.created_at, s.id, u.dataset`,
+  )
+}

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { HTTPMethods } from 'fastify'
+import type { HTTPMethods, RouteOptions } from 'fastify'
 import { holdsToken, tokenInUrlText } from '../control/tokens/token-format.js'
 import { ServiceError, badRequest } from '../errors.js'
 import { methodAdvice } from '../query/common-mistakes.js'
@@ -223,25 +223,28 @@ function whenAnswerable({ raw }: FastifyReply, begin: () => void): void {
   else begin()
 }
 
-function collectMethods(app: FastifyInstance): ReadonlyMap<string, Set<string>> {
-  const methods = new Map<string, Set<string>>()
-  app.addHook('onRoute', ({ url, method }) => {
-    const known = methods.get(url) ?? new Set()
-    for (const each of [method].flat()) known.add(each)
-    methods.set(url, known)
+/** The methods of a path, and when it exists. */
+interface PathMethods {
+  readonly known: Set<string>
+  readonly constraints: RouteOptions['constraints']
+}
+
+function collectMethods(app: FastifyInstance): ReadonlyMap<string, PathMethods> {
+  const methods = new Map<string, PathMethods>()
+  app.addHook('onRoute', ({ url, method, constraints }) => {
+    const path = methods.get(url) ?? { known: new Set(), constraints }
+    for (const each of [method].flat()) path.known.add(each)
+    methods.set(url, path)
   })
   return methods
 }
 
 /** Refuses a wrong method before any other check, and lists the allowed methods. */
-function refuseOtherMethods(
-  app: FastifyInstance,
-  methods: ReadonlyMap<string, ReadonlySet<string>>,
-): void {
+function refuseOtherMethods(app: FastifyInstance, methods: ReadonlyMap<string, PathMethods>): void {
   for (const method of METHODS) {
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   }
-  for (const [url, known] of [...methods]) {
+  for (const [url, { known, constraints }] of [...methods]) {
     const others = app.supportedMethods.filter((method) => !known.has(method)) as HTTPMethods[]
     const allow = [...known].join(', ')
     const verb = known.size === 1 ? 'is' : 'are'
@@ -252,6 +255,7 @@ function refuseOtherMethods(
     app.route({
       method: others,
       url,
+      ...(constraints && { constraints }),
       onRequest: async (_request, reply) => {
         reply.header('Allow', allow)
         // Clients try GET, and take a body for a message.

@@ -92,7 +92,7 @@ function footer({ words, link, portal, language }: PageContext): Html {
 
 /** Who is signed in, with the way out; the way in for visitors. */
 function personBar(context: PageContext): Html | null {
-  const { person, canSignIn, language, link, here, path } = context
+  const { person, canSignIn, language, link, here, path, portal } = context
   const say = signInWords(language)
   if (person) {
     return html`<form class="person" method="post" action="${link('/sign-out')}">
@@ -100,7 +100,8 @@ function personBar(context: PageContext): Html | null {
       <button type="submit">${say.signOut}</button>
     </form>`
   }
-  if (!canSignIn || path === '/sign-in') return null
+  const isOwners = portal.owners.length > 0 && path.startsWith('/owner')
+  if (!canSignIn || path === '/sign-in' || isOwners) return null
   const to = signInLink(context, here)
   return html`<a class="person" rel="nofollow" href="${to}">${say.signIn}</a>`
 }

@@ -10,6 +10,8 @@ const english = {
   lead:
     'Give the e-mail address of your subscription. If you type the code that arrives there, this ' +
     'browser is signed in, and no token is needed here.',
+  ownerTitle: "Owner's page",
+  ownerLead: 'Give your e-mail address, and type the code that arrives there.',
   emailHint: 'The code is sent here.',
   noLetter: 'If none arrives, the address may have a typing mistake.',
   again: 'Ask for another code',
@@ -36,6 +38,8 @@ const russian: SignInWords = {
   lead:
     'Укажите адрес электронной почты вашей подписки. Введите код, который туда придёт, и вы ' +
     'войдёте в этом браузере: токен здесь не понадобится.',
+  ownerTitle: 'Страница владельца',
+  ownerLead: 'Укажите адрес электронной почты и введите код, который туда придёт.',
   emailHint: 'Сюда придёт код.',
   noLetter: 'Если письма нет, проверьте, нет ли в адресе опечатки.',
   again: 'Запросить новый код',

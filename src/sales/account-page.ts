@@ -8,6 +8,7 @@ import type { PageContext } from '../portal/page-context.js'
 import { payerForm } from '../portal/payer-form.js'
 import { signInWords } from '../portal/sign-in-words.js'
 import { titledPage } from '../portal/titled-page.js'
+import { wideTable } from '../portal/wide-table.js'
 import type { AccountDescription } from '../service/account.js'
 import { lostTokenLink } from './orders/routes/lost-token-pages.js'
 
@@ -70,7 +71,7 @@ function subscriptionPart(context: PageContext, { account, orders }: OwnSubscrip
     <dl class="facts">${fact(words.expires, end === null ? words.noEnd : words.day(end))}</dl>
     ${isPayer ? html`<p>${say.pays}</p>` : null}
     <h3>${words.thisMonth}</h3>
-    ${table(
+    ${wideTable(
       words.thisMonth,
       [words.dataset, words.plan, words.used, words.left, words.rowsPerMonth, words.resets],
       [...datasets, ...overAll].map(({ name, plan, rows, resets_at: resets }) => [
@@ -95,7 +96,7 @@ function ordersPart(context: PageContext, orders: readonly OrderJson[]): Html {
     ${
       orders.length === 0
         ? html`<p class="muted">${say.noOrders}</p>`
-        : table(
+        : wideTable(
             say.orders,
             [say.number, say.orderedOn, say.what, say.amount, say.state],
             orders.map((order) => [
@@ -116,29 +117,5 @@ function ordersPart(context: PageContext, orders: readonly OrderJson[]): Html {
         html`<h4>${say.howToPay}: ${number}</h4>
           <p class="payment">${payment}</p>`,
     )}
-  </div>`
-}
-
-function table(
-  label: string,
-  titles: readonly string[],
-  rows: readonly (readonly (Html | string)[])[],
-): Html {
-  return html`<div class="wide" role="region" tabindex="0" aria-label="${label}">
-    <table>
-      <thead>
-        <tr>
-          ${titles.map((title) => html`<th scope="col">${title}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(([first = '', ...rest]) => {
-          return html`<tr>
-            <th scope="row">${first}</th>
-            ${rest.map((cell) => html`<td>${cell}</td>`)}
-          </tr>`
-        })}
-      </tbody>
-    </table>
   </div>`
 }

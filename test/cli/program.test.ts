@@ -13,7 +13,9 @@ function commandLines(command: Command, path: readonly string[] = []): (readonly
 
 const program = buildProgram({ version: '0', stdout: {}, stderr: {} } as unknown as CliParts)
 const lines = commandLines(program)
-const groups = ['', 'connection', 'control', 'dataset', 'mail', 'order', 'subscription', 'token']
+const groups = [
+  ...['', 'connection', 'control', 'dataset', 'mail', 'order', 'report', 'subscription', 'token'],
+]
 const leaves = lines.filter((path) => !groups.includes(path.join(' ')))
 
 await t.test('every command has a help text with an example, and --json', async (t) => {
@@ -39,6 +41,11 @@ await t.test('every command has a help text with an example, and --json', async 
     'order decline',
     'order list',
     'order show',
+    'report expiring',
+    'report orders',
+    'report refusals',
+    'report revenue',
+    'report usage',
     'serve',
     'subscription cancel',
     'subscription change',

@@ -11,20 +11,28 @@ import { liveGrants } from '../../src/control/grants.js'
 import * as letters from '../../src/control/letters.js'
 import * as codes from '../../src/control/mailed-codes/email-codes.js'
 import * as reloads from '../../src/control/reload-requests.js'
+import { orderDaysSince, paidByDay } from '../../src/control/order-counts.js'
+import * as links from '../../src/control/order-links.js'
 import * as orders from '../../src/control/orders.js'
 import { findPayment, insertPayment, paymentsOf } from '../../src/control/payments.js'
+import { RefusalCounts, refusalsSince } from '../../src/control/refusals.js'
+import { findSession, makeSession, removeSessions } from '../../src/control/sessions/sessions.js'
 import { sql } from '../../src/control/store/sql.js'
 import type { ControlStore } from '../../src/control/store/store.js'
 import { liveSubscriptions } from '../../src/control/subscriber-grants.js'
+import { subscriptionsEnding, subscriptionsOfMonth } from '../../src/control/subscriptions.js'
+import { usageOfMonth } from '../../src/control/usage-report.js'
 import { hashToken } from '../../src/control/tokens/token-format.js'
 import { LastUsed } from '../../src/control/tokens/last-used.js'
 import { findToken, listTokens, reissueToken } from '../../src/control/tokens/tokens.js'
 import { clockAt, hourMs, noon, openAnyStore, subscribe } from './fixtures/store.js'
+import { MovingClock } from '../support/moving-clock.js'
 import { machineRandom } from '../../src/random.js'
 
 // What other tests ask only of a file.
 
 const dayMs = 24 * hourMs
+const noonDay = Math.floor(noon / dayMs)
 const bytes = Buffer.alloc(32, 9)
 const email = 'Buyer@example.com'
 
@@ -57,6 +65,68 @@ await t.test('letters wait, are held, end, and remind once', async (t) => {
   t.match(await listActions(store, { subject: `letter ${letterId}` }), [{ action: 'letter.sent' }])
   t.match(await listActions(store, { subject: subscriptionId }), { length: 3 })
   t.equal(await newestActionAt(store), noon + hourMs)
+})
+
+await t.test("links of orders, owners' sessions and counts of refusals", async (t) => {
+  const store = openAnyStore(t)
+  const { subscriptionId } = await subscribe(store, { email })
+  const { orderId, amountRub } = await orders.insertOrder(store, {
+    ...{ kind: 'renew', email, language: 'ru', subscriptionId, items: [], months: 3 },
+    ...{ amountRub: 990, basedOn: null, buyer: null, orderedAt: noon, payUntil: noon + 1 },
+  })
+  const secret = await links.makeOrderLink(store, { orderId, amountRub }, noon)
+  t.equal(await links.orderOfLink(store, secret, noon + 14 * dayMs - 1), orderId)
+  t.equal(await links.orderOfLink(store, secret, noon + 14 * dayMs), null)
+  await links.removeOrderLinks(store, noon + 14 * dayMs - 1)
+  t.equal(await links.orderOfLink(store, secret, noon), orderId)
+  await links.endOrderLinks(store, orderId)
+  t.equal(await links.orderOfLink(store, secret, noon), null)
+  const owned = await makeSession(store, { email, now: noon, kind: 'owner' })
+  const hash = hashToken(owned)
+  t.match(await findSession(store, hash, noon, 'owner'), { email })
+  t.equal(await findSession(store, hash, noon), undefined)
+  await removeSessions(store, noon + 12 * hourMs - 1)
+  t.ok(await findSession(store, hash, noon, 'owner'))
+  await removeSessions(store, noon + 12 * hourMs)
+  t.equal(await findSession(store, hash, noon, 'owner'), undefined)
+  t.match(await paidByDay(store), [{ day: noonDay, orders: 1, amountRub: 990 }])
+  const waiting = { state: 'waiting', orderedDay: noonDay, doneDay: null, orders: 1 }
+  t.same(await orderDaysSince(store, noonDay), [waiting], 'the sale of the owner is none')
+  t.match(await subscriptionsEnding(store, { now: noon, by: noon + 31 * dayMs }), [{ email }])
+  t.same(await subscriptionsEnding(store, { now: noon, by: noon + 29 * dayMs }), [])
+  t.match(await subscriptionsOfMonth(store, { now: noon, period: '2026-06' }), [{ email }])
+  t.same(await usageOfMonth(store, '2026-06'), [])
+})
+
+// Guarantee: no refused request is counted twice or lost while the store can't be written.
+await t.test('refused requests are counted by day and code', async (t) => {
+  const store = openAnyStore(t)
+  const clock = new MovingClock(noon)
+  const failures: unknown[] = []
+  let isBroken = true
+  const broken: ControlStore['write'] = (work) =>
+    isBroken ? Promise.reject(new Error('locked')) : store.write(work)
+  const faulty = { write: broken } as ControlStore
+  const counts = new RefusalCounts({
+    store: faulty,
+    clock,
+    report: (cause) => failures.push(cause),
+  })
+  counts.start()
+  for (const code of ['not_found', 'unauthorized', 'not_found'] as const) counts.note(code)
+  await clock.advance(60_000)
+  t.equal(failures.length, 1)
+  t.same(await refusalsSince(store, noonDay), [])
+  isBroken = false
+  await clock.advance(60_000)
+  clock.ms += dayMs
+  counts.note('not_found')
+  await counts.close()
+  t.same(await refusalsSince(store, noonDay), [
+    { code: 'not_found', requests: 3 },
+    { code: 'unauthorized', requests: 1 },
+  ])
+  t.same(await refusalsSince(store, noonDay + 1), [{ code: 'not_found', requests: 1 }])
 })
 
 await t.test('orders wait, end and are removed; payments are kept', async (t) => {

@@ -115,7 +115,7 @@ await t.test('usage, orders and letters are read and changed', async (t) => {
   t.ok(letters.length >= 2, 'the buyers get letters')
   t.equal((await keyOf(store, 'unused', 'mail.key')).length, 32)
   t.notOk(existsSync(inState(cli, 'mail.key')), 'the key is in the PostgreSQL')
-  await queueLetter(store, { kind: 'new-order', orderId: other.orderId }, now)
+  await queueLetter(store, { kind: 'new-order', orderId: other.orderId, sealedSecret: null }, now)
   t.match(await cli.das(['mail', 'send']), { code: 2, stderr: /Mail is off/ })
 })
 

@@ -6,7 +6,7 @@ import type { ControlStore } from '../store/store.js'
 import { randomBase62 } from '../tokens/base62.js'
 
 /** What a code lets its reader do. */
-export type CodePurpose = 'order' | 'lost-token' | 'reissue' | 'connect' | 'sign-in'
+export type CodePurpose = 'order' | 'lost-token' | 'reissue' | 'connect' | 'sign-in' | 'owner'
 
 /** A code that was mailed to an address; times in ms since the epoch, UTC. */
 export interface EmailCode {

@@ -22,6 +22,7 @@ export const copiedTables: readonly CopiedTable[] = [
   { name: 'orders', key: ['id'] },
   { name: 'receipt_numbers', key: ['year'] },
   { name: 'payments', key: ['id'] },
+  { name: 'order_links', key: ['hash'] },
   { name: 'email_codes', key: ['id'] },
   { name: 'connections', key: ['id'] },
   { name: 'connection_secrets', key: ['hash'] },
@@ -31,6 +32,7 @@ export const copiedTables: readonly CopiedTable[] = [
   { name: 'dataset_state', key: ['dataset'] },
   { name: 'registry_state', key: ['id'] },
   { name: 'reloads', key: ['id'] },
+  { name: 'refusals', key: ['day', 'code'] },
   { name: 'audit', key: ['id'] },
 ]
 

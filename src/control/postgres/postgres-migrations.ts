@@ -1,4 +1,4 @@
-import { sessionTables } from '../sessions/session-tables.js'
+import { ownerTables, sessionTables } from '../sessions/session-tables.js'
 import { oneLedger, ordersOfAgreements, receiptTables } from '../store/shop-tables.js'
 import { chargeFunction } from './charge-function.js'
 import { lockKey } from './connection-settings.js'
@@ -42,6 +42,7 @@ export const postgresMigrations: readonly string[] = [
     "extract(year FROM to_timestamp(done_at / 1000) AT TIME ZONE 'UTC')::bigint",
     '',
   ),
+  ownerTables({ integer: 'bigint', text, bytes: 'bytea' }, ''),
 ]
 
 /** The version that this release writes and reads. */

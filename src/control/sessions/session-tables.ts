@@ -31,3 +31,32 @@ export function sessionTables(
   CREATE INDEX session_secrets_by_end ON session_secrets (expires_at);
   `
 }
+
+/** The step for the owner's page, for both databases. */
+export function ownerTables(
+  { integer, text, bytes }: { readonly [Name in 'integer' | 'text' | 'bytes']: string },
+  end: string,
+): string {
+  return `
+  -- Whose page the session opens: the kinds are in sessions.ts.
+  ALTER TABLE sessions ADD COLUMN kind ${text} NOT NULL DEFAULT 'subscriber';
+
+  -- The links in letters to the owners; a row goes when its link is used.
+  CREATE TABLE order_links (
+    hash ${bytes} NOT NULL PRIMARY KEY CHECK (length(hash) = 32),
+    order_id ${text} NOT NULL REFERENCES orders (id) ON DELETE CASCADE,
+    amount_rub ${integer} NOT NULL,
+    expires_at ${integer} NOT NULL
+  ) ${end};
+  CREATE INDEX order_links_of_order ON order_links (order_id);
+  CREATE INDEX order_links_by_end ON order_links (expires_at);
+
+  -- Refused requests of a day, UTC, counted from the epoch.
+  CREATE TABLE refusals (
+    day ${integer} NOT NULL,
+    code ${text} NOT NULL,
+    requests ${integer} NOT NULL,
+    PRIMARY KEY (day, code)
+  ) ${end};
+  `
+}

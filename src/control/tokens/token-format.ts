@@ -4,10 +4,11 @@ import type { Random } from '../../random.js'
 import { base62 } from './base62.js'
 
 /**
- * A token that is sold, the secrets of an agent's connection, the cookie of a session, and what its
- * pages show to REST.
+ * A token that is sold, the secrets of an agent's connection, the cookie of a session, what its
+ * pages show to REST, the cookie of an owner's session, and the link in a letter about an order.
  */
-export type SecretKind = 'live' | 'agent' | 'renew' | 'code' | 'session' | 'page'
+const secretKinds = ['live', 'agent', 'renew', 'code', 'session', 'page', 'owner', 'order'] as const
+export type SecretKind = (typeof secretKinds)[number]
 
 const livePrefix = 'das_live_'
 const secretBytes = 32
@@ -15,7 +16,10 @@ const secretLength = 43
 const checksumLength = 6
 const hintLength = 4
 
-const secretPattern = /^das_(live|agent|renew|code|session|page)_[0-9A-Za-z]{49}$/
+const anyKind = secretKinds.join('|')
+const secretPattern = new RegExp(`^das_(${anyKind})_[0-9A-Za-z]{49}$`)
+const secretStart = new RegExp(`das_(?:${anyKind}|demo)_`, 'i')
+const secretText = new RegExp(`das_(?:${anyKind})_[0-9A-Za-z]+`, 'g')
 const demoPattern = /^das_demo_[0-9A-Za-z]{4,64}$/
 
 export interface NewToken {
@@ -73,7 +77,7 @@ export function parseToken(text: string): ParsedToken | undefined {
 
 /** A text for a log or a record: what looks like a secret, or a part of one, is left out. */
 export function withoutTokens(text: string): string {
-  return text.replaceAll(/das_(?:live|agent|renew|code|session|page)_[0-9A-Za-z]+/g, '[token]')
+  return text.replaceAll(secretText, '[token]')
 }
 
 /**
@@ -94,7 +98,7 @@ export function holdsToken(url: string): boolean {
   const text = url.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   )
-  return /das_(?:live|demo|agent|renew|code|session|page)_/i.test(text)
+  return secretStart.test(text)
 }
 
 /** The error text for a token in a URL. */

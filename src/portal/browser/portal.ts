@@ -1,5 +1,6 @@
 import './page.js'
 import { startDatasetPage } from './dataset/dataset-page.js'
+import { openOwnerOrder } from './owner-order.js'
 import { searchColumns } from './question/columns.js'
 import { startAccount } from './account/account-page.js'
 
@@ -8,3 +9,5 @@ const explorer = document.getElementById('explorer-app')
 if (explorer) startDatasetPage(explorer)
 const account = document.getElementById('account-app')
 if (account) startAccount(account)
+const ownerOrder = document.getElementById('owner-order')
+if (ownerOrder instanceof HTMLFormElement) openOwnerOrder(ownerOrder)

@@ -1,3 +1,4 @@
+import { sessionCookieAt } from '../../access/session-cookie.js'
 import type { Language } from '../../config.js'
 import { connectionState, showConnection } from '../../control/connections/connections.js'
 import type { AskedConnection } from '../../control/connections/make-connection.js'
@@ -17,6 +18,7 @@ import type { Registry } from '../../registry/registry.js'
 import { paymentText } from '../../registry/payment-text.js'
 import type { LetterGrant, LetterSubscription, LetterText, LetterTopic, Receipt } from './letter.js'
 import type { MailMessage } from './mailer.js'
+import { orderReaders } from '../orders/owners.js'
 import { paperOf } from '../orders/papers/paper.js'
 import { paperFile } from './paper-file.js'
 import { renderHtml, renderText } from './render.js'
@@ -50,7 +52,7 @@ interface LetterParts {
 
 /** What a letter says, and to whom. */
 interface Addressed {
-  readonly to: string
+  readonly to: string | readonly string[]
   readonly language: Language
   readonly topic: LetterTopic
 }
@@ -112,6 +114,7 @@ async function addressedTopic(parts: LetterParts): Promise<Addressed | Dropped> 
     case 'order-received':
     case 'order-declined':
     case 'new-order':
+    case 'order-done':
       return await orderLetter(parts, kind, idOf(orderId))
     case 'code':
       return await codeLetter(parts, idOf(codeId))
@@ -217,10 +220,10 @@ async function receiptOf(store: ControlStore, orderId: string | null): Promise<R
   return orderId === null ? null : await showOrder(store, orderId)
 }
 
-/** About an order, to its buyer or to the owner; dropped when out of date. */
+/** About an order, to its buyer or to the owners; dropped when out of date. */
 async function orderLetter(
-  { store, source }: LetterParts,
-  kind: 'order-received' | 'order-declined' | 'new-order',
+  { store, source, letter }: LetterParts,
+  kind: 'order-received' | 'order-declined' | 'new-order' | 'order-done',
   orderId: string,
 ): Promise<Addressed | Dropped> {
   const found = await showOrder(store, orderId)
@@ -229,14 +232,26 @@ async function orderLetter(
   const items = found.items.map((item) => nameGrant(registry, item, language))
   const order = { ...found, items }
   if (kind === 'order-declined') return { to: email, language, topic: { kind, order } }
-  if (state !== 'waiting') return { dropped: `the order is ${state}` }
+  if (state !== 'waiting' && kind !== 'order-done') return { dropped: `the order is ${state}` }
   if (kind === 'order-received') {
     const payment = paymentText(registry?.shop.payment ?? null, language, found)
     return { to: email, language, topic: { kind, order, payment } }
   }
-  const owner = registry?.shop.contact ?? null
-  if (owner === null) return { dropped: 'the registry has no shop.contact' }
-  return { to: owner, language, topic: { kind, order, email } }
+  const to = registry && orderReaders(registry)
+  if (to === null) return { dropped: 'the registry has no portal.owners and no shop.contact' }
+  if (kind === 'order-done') return { to, language, topic: { kind, order, email, state } }
+  return { to, language, topic: { kind, order, email, link: orderLink(source, letter, orderId) } }
+}
+
+/** The page that confirms the order; its secret is in a part of the address that no server sees. */
+function orderLink(
+  { base, key, registry }: LetterSource,
+  { sealedSecret }: Letter,
+  orderId: string,
+): string | null {
+  if (sealedSecret === null || registry()?.portal.owners.length === 0) return null
+  const secret = openSecret(key, orderId, sealedSecret)
+  return secret === undefined || !sessionCookieAt(base) ? null : `${base}/owner/order#${secret}`
 }
 
 /** With a code; dropped when the code is used or over. */

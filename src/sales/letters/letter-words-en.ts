@@ -137,7 +137,19 @@ export const englishLetterWords = {
       }
       return `${email} ordered ${texts[kind]}:`
     },
-    confirm: 'When it is paid, confirm it:',
+    open:
+      'When it is paid, confirm it on this page, or decline it. The link works once, for ' +
+      '14 days; do not pass it on:',
+    confirm: (isMore: boolean): string =>
+      isMore ? 'Or on the command line:' : 'When it is paid, confirm it:',
+  },
+  orderDone: {
+    subject: (id: string, isDeclined: boolean) =>
+      `Order ${id} was ${isDeclined ? 'declined' : 'confirmed'}`,
+    opening: (id: string, email: string, rub: number, isDeclined: boolean) =>
+      `Order ${id} of ${email} for ${number(rub)} RUB was ` +
+      `${isDeclined ? 'declined' : 'confirmed'}.`,
+    whoDid: 'The audit trail says who did it:',
   },
   terms: {
     time: (count: number) => `Time: ${months(count)}`,

@@ -141,7 +141,17 @@ export const russianLetterWords: LetterWords = {
       }
       return `${email} заказывает ${texts[kind]}:`
     },
-    confirm: 'Когда заказ оплачен, подтвердите его:',
+    open:
+      'Когда заказ оплачен, подтвердите его на этой странице или отклоните. Ссылка действует ' +
+      'один раз, 14 дней; никому её не передавайте:',
+    confirm: (isMore) =>
+      isMore ? 'Или в командной строке:' : 'Когда заказ оплачен, подтвердите его:',
+  },
+  orderDone: {
+    subject: (id, isDeclined) => `Заказ ${id} ${isDeclined ? 'отклонён' : 'подтверждён'}`,
+    opening: (id, email, rub, isDeclined) =>
+      `Заказ ${id} от ${email} на ${number(rub)} ₽ ${isDeclined ? 'отклонён' : 'подтверждён'}.`,
+    whoDid: 'Кто это сделал, видно в журнале:',
   },
   terms: {
     time: (count) => `Срок: ${months(count)}`,

@@ -91,8 +91,17 @@ export interface LetterFacts {
   'connect-code': CodeFacts & AgentFacts
   'order-received': { readonly order: LetterOrder; readonly payment: string }
   'order-declined': { readonly order: LetterOrder }
-  /** To the owner. */
-  'new-order': { readonly order: LetterOrder; readonly email: string }
+  /** To the owners; `link` confirms or declines the order, null = there is none. */
+  'new-order': {
+    readonly order: LetterOrder
+    readonly email: string
+    readonly link: string | null
+  }
+  'order-done': {
+    readonly order: LetterOrder
+    readonly email: string
+    readonly state: Order['state']
+  }
 }
 
 /** A kind of letter with its facts. */

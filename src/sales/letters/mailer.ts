@@ -4,7 +4,7 @@ import type { Language } from '../../config.js'
 export interface MailMessage {
   /** The same at every attempt: it identifies a letter that arrives twice. */
   readonly id: string
-  readonly to: string
+  readonly to: string | readonly string[]
   readonly language: Language
   readonly subject: string
   readonly text: string

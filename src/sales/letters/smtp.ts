@@ -88,7 +88,7 @@ export function transportOptions(server: SmtpServer, limits: SmtpLimits): SMTPTr
 function mailOf(message: MailMessage, sender: Sender, domain: string) {
   return {
     from: sender,
-    to: { name: '', address: message.to },
+    to: [message.to].flat().map((address) => ({ name: '', address })),
     subject: message.subject,
     text: message.text,
     html: message.html,

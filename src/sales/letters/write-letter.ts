@@ -87,7 +87,8 @@ const letters: {
   },
   code: (say, { purpose, site, ...typed }) => {
     const isToken = purpose === 'lost-token' || purpose === 'reissue'
-    const opening = say.code.opening(isToken ? 'token' : purpose, site)
+    const isSignIn = purpose === 'owner' || purpose === 'sign-in'
+    const opening = say.code.opening(isToken ? 'token' : isSignIn ? 'sign-in' : purpose, site)
     return codeLetter(say, site, opening, typed.code, [say.code.ignore])
   },
   'connect-code': (say, { site, app, target, ...typed }) => {
@@ -98,15 +99,29 @@ const letters: {
   'order-received': (say, { order, payment }) =>
     orderLetter(say, say.orderReceived, order, [text(payment)]),
   'order-declined': (say, { order }) => orderLetter(say, say.orderDeclined, order, []),
-  'new-order': (say, { order, email }) => {
-    const { subject, opening, confirm } = say.newOrder
+  'new-order': (say, { order, email, link }) => {
+    const { subject, opening, confirm, open } = say.newOrder
     const { orderId, kind, subscriptionId, amountRub } = order
     return {
       subject: subject(orderId, amountRub),
       blocks: orderBlocks(say, opening(email, kind, subscriptionId), order, [
-        text(confirm),
+        ...(link === null ? [] : [text(open), code(link)]),
+        text(confirm(link !== null)),
         code(`das order confirm ${orderId}`),
       ]),
+    }
+  },
+  'order-done': (say, { order: { orderId, amountRub }, email, state }) => {
+    const { subject, opening, whoDid } = say.orderDone
+    const isDeclined = state === 'declined'
+    return {
+      subject: subject(orderId, isDeclined),
+      blocks: [
+        text(opening(orderId, email, amountRub, isDeclined)),
+        text(whoDid),
+        code(`das audit --subject ${orderId}`),
+        text(say.automatic),
+      ],
     }
   },
 }

@@ -25,16 +25,16 @@ export interface Confirmed {
 }
 
 /**
- * Confirms an order that waits, in one transaction: the subscription, the entry, the letter and
+ * Confirms an order that waits, in one transaction: the subscription, the entry, the letters and
  * the audit trail hold it together, or none does. An expired order is confirmed only when the owner
- * accepts a late payment.
+ * accepts a late payment. `by` says who confirmed it over HTTP.
  *
  * @throws not_found; bad_request when the order is not waiting, or can no longer take effect
  */
 export async function confirmOrder(
   parts: OrderParts,
   orderId: string,
-  { isLateAccepted = false }: { readonly isLateAccepted?: boolean } = {},
+  { isLateAccepted = false, by }: { readonly isLateAccepted?: boolean; readonly by?: string } = {},
 ): Promise<Confirmed> {
   const { store } = parts
   return await store.write(async (tx) => {
@@ -47,9 +47,10 @@ export async function confirmOrder(
     await recordAction(tx, {
       action: 'order.confirmed',
       subject: orderId,
-      details: { subscription: subscriptionId, amount_rub: order.amountRub },
+      details: { subscription: subscriptionId, amount_rub: order.amountRub, ...(by && { by }) },
       now,
     })
+    if (order.amountRub > 0) await queueLetter(tx, { kind: 'order-done', orderId }, now)
     const confirmed = await showOrder(tx, orderId)
     await writePaper(tx, parts.registry(), confirmed)
     return { order: confirmed, ...applied }

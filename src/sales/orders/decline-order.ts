@@ -6,12 +6,14 @@ import { badRequest } from '../../errors.js'
 import type { OrderParts } from './shop.js'
 
 /**
- * Declines an order that waits or has expired, finally; its buyer gets a letter.
+ * Declines an order that waits or has expired, finally; its buyer and the owners get a letter.
+ * `by` says who declined it over HTTP.
  * @throws not_found; bad_request for an order that was confirmed or declined
  */
 export function declineOrder(
   { store, now: clock }: Pick<OrderParts, 'store' | 'now'>,
   orderId: string,
+  { by }: { readonly by?: string } = {},
 ): Promise<Order> {
   return store.write(async (tx) => {
     const now = clock()
@@ -21,7 +23,9 @@ export function declineOrder(
     }
     await endOrder(tx, orderId, { state: 'declined', now })
     await queueLetter(tx, { kind: 'order-declined', orderId }, now)
-    await recordAction(tx, { action: 'order.declined', subject: orderId, now })
+    await queueLetter(tx, { kind: 'order-done', orderId }, now)
+    const details = by === undefined ? {} : { by }
+    await recordAction(tx, { action: 'order.declined', subject: orderId, details, now })
     return await showOrder(tx, orderId)
   })
 }

@@ -3,6 +3,7 @@ import { recordAction } from '../../control/audit.js'
 import { grantTexts } from '../../control/grants.js'
 import type { Grant } from '../../control/grants.js'
 import { queueLetter } from '../../control/letters.js'
+import { makeOrderLink } from '../../control/order-links.js'
 import { insertOrder, ordersOfEmail } from '../../control/orders.js'
 import type { NewOrder, Order } from '../../control/orders.js'
 import {
@@ -14,6 +15,7 @@ import { liveGrantsOfEmail } from '../../control/subscriber-grants.js'
 import { planOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
 import { isoTime } from '../../text.js'
+import { sealSecret } from '../letters/seal.js'
 import { confirmOrder } from './confirm-order.js'
 import type { Confirmed } from './confirm-order.js'
 import { writePaper } from './papers/paper.js'
@@ -70,9 +72,22 @@ export async function placeOrder(parts: OrderParts, wanted: WantedOrder): Promis
     }
     await writePaper(tx, parts.registry(), order)
     await queueLetter(tx, { kind: 'order-received', orderId: order.orderId }, now)
-    await queueLetter(tx, { kind: 'new-order', orderId: order.orderId }, now)
+    await tellOwners(inTransaction, order, now)
     return { kind: 'waiting', order }
   })
+}
+
+/** Where the owner's page is, the letter has a link that confirms or declines the order. */
+async function tellOwners(
+  { store, registry, mailKey }: OrderParts,
+  order: Order,
+  now: number,
+): Promise<void> {
+  const { orderId } = order
+  const hasPage = registry().portal.owners.length > 0
+  const secret = hasPage ? await makeOrderLink(store, order, now) : null
+  const sealedSecret = secret === null ? null : sealSecret(store.random, mailKey, orderId, secret)
+  await queueLetter(store, { kind: 'new-order', orderId, sealedSecret }, now)
 }
 
 function requireRoom(earlier: readonly Order[], now: number): void {

@@ -1,6 +1,7 @@
 import { recordAction } from '../../control/audit.js'
 import { codeWindowMs } from '../../control/mailed-codes/code-limits.js'
 import { removeCodes } from '../../control/mailed-codes/email-codes.js'
+import { removeOrderLinks } from '../../control/order-links.js'
 import { endOrder, overdueOrders, removeUnpaidOrders } from '../../control/orders.js'
 import { removeSessions } from '../../control/sessions/sessions.js'
 import { unpaidOrderKeptMs } from '../../control/order-limits.js'
@@ -8,7 +9,7 @@ import type { OrderParts } from './shop.js'
 
 /**
  * Ends orders that were not paid in time, and removes what is no longer needed: codes after an
- * hour, sessions that were not used for 30 days, and orders that ended unpaid after 90 days.
+ * hour, sessions and links of letters that are over, and orders that ended unpaid after 90 days.
  */
 export async function tidyShop({
   store,
@@ -23,6 +24,7 @@ export async function tidyShop({
     }
     await removeCodes(tx, { until: now - codeWindowMs, ahead: now + codeWindowMs })
     await removeSessions(tx, now)
+    await removeOrderLinks(tx, now)
     await removeUnpaidOrders(tx, now - unpaidOrderKeptMs)
   })
 }

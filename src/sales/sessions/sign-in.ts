@@ -6,10 +6,13 @@ import {
   endSessionsOf,
   makeSession,
 } from '../../control/sessions/sessions.js'
+import type { SessionKind } from '../../control/sessions/sessions.js'
 import { hashToken } from '../../control/tokens/token-format.js'
 import { findSignedIn } from '../../access/signed-in.js'
 import { requestCode, withCode } from '../codes.js'
 import type { TypedCode, Visitor } from '../codes.js'
+import { CodeRefusal } from '../form-refusal.js'
+import { isOwner } from '../orders/owners.js'
 import type { Shop } from '../orders/shop.js'
 import { ownPath } from './own-path.js'
 
@@ -18,33 +21,46 @@ interface SignInSubject {
   readonly next: string
 }
 
+const purposes = { subscriber: 'sign-in', owner: 'owner' } as const
+
 /**
  * Mails a code to sign in, and returns its id; the same for every address.
  * @throws CodeRefusal over the limits of codes
  */
-export async function startSignIn(shop: Shop, visitor: Visitor, next: string): Promise<string> {
+export async function startSignIn(
+  shop: Shop,
+  visitor: Visitor,
+  next: string,
+  kind: SessionKind = 'subscriber',
+): Promise<string> {
   const subject: SignInSubject = { next: ownPath(next) }
-  return await requestCode(shop, { ...visitor, purpose: 'sign-in', subject })
+  return await requestCode(shop, { ...visitor, purpose: purposes[kind], subject })
 }
 
 /**
  * Makes a session of the address that the code was mailed to, also of one without a subscription,
- * and ends the one that the browser had. Uses up the code.
+ * and ends the one that the browser had. Uses up the code. An owner's session is made for an owner
+ * alone: to any other address the right code is a wrong one.
  * @throws CodeRefusal
  */
-export function finishSignIn(
+export async function finishSignIn(
   shop: Shop,
   typed: TypedCode,
   earlier: string | null,
+  kind: SessionKind = 'subscriber',
 ): Promise<{ readonly secret: string; readonly next: string }> {
-  return withCode(shop, 'sign-in', typed, async ({ codeId, email, subject }, tx) => {
+  const made = await withCode(shop, purposes[kind], typed, async (code, tx) => {
     const now = shop.now()
+    const { codeId, email, subject } = code
     await noteUse(tx, codeId, now)
+    if (kind === 'owner' && !isOwner(shop.registry(), email)) return null
     if (earlier !== null) await endSession(tx, hashToken(earlier))
     // `startSignIn` wrote the subject.
     const { next } = JSON.parse(subject) as SignInSubject
-    return { secret: await makeSession(tx, { email, now }), next }
+    return { secret: await makeSession(tx, { email, now, kind }), next }
   })
+  if (made === null) throw new CodeRefusal('code')
+  return made
 }
 
 /** Ends the session of this secret, or all sessions of its address. */

@@ -75,7 +75,8 @@ Pay.
 This e-mail was sent automatically.
 `,
   )
-  const notice = writeLetter('ru', { kind: 'new-order', order, email: 'a@b.example' })
+  const told = { kind: 'new-order', order, email: 'a@b.example', link: null } as const
+  const notice = writeLetter('ru', told)
   t.match(renderText(notice), 'a@b.example заказывает продление sub_0123456789abcdef:')
   t.match(renderText(notice), '    das order confirm ord_0123456789abcdef\n')
   const declined = writeLetter('ru', { kind: 'order-declined', order })

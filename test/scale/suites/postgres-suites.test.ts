@@ -44,6 +44,8 @@ const files = [
   'sales/orders/limits',
   'sales/orders/routes/lost-token',
   'sales/orders/routes/order',
+  'sales/owner/owner',
+  'sales/owner/reports',
   'sales/sessions/sessions',
   'service',
   'service/empty-answer',

@@ -219,7 +219,7 @@ export function codeAgainPage(
 /** A page whose form sends a code to `path`. */
 export function codePage(
   context: PageContext,
-  path: '/order' | '/lost-token' | '/sign-in',
+  path: '/order' | '/lost-token' | '/sign-in' | '/owner/sign-in',
   codeId: string,
   parts: { readonly above: Html | null; readonly button: string; readonly below?: Html },
 ): string {

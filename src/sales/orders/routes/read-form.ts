@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { errorStatus, ServiceError } from '../../../errors.js'
 import { readBody } from '../../../http/body.js'
 import { isOwnPage } from '../../../portal/own-page.js'
@@ -17,16 +17,21 @@ export interface SentForm {
   readonly fields: URLSearchParams
 }
 
-/** Adds a path that takes forms of this site's pages. @throws as `readOwn` */
+/**
+ * Adds a path that takes forms of this site's pages; `constraints` say when it exists.
+ * @throws as `readOwn`
+ */
 export function addForm(
   app: FastifyInstance,
   site: Site,
   url: string,
   answer: (sent: SentForm) => Promise<FastifyReply>,
+  constraints: RouteOptions['constraints'] = {},
 ): void {
   app.route({
     method: 'POST',
     url,
+    constraints,
     config: { takesForm: true },
     handler: async (request, reply) => {
       const context = await visit(site, request)

@@ -1,7 +1,8 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify'
 import Type from 'typebox'
 import { unauthorized } from '../../../access/principal.js'
 import { cookieHeader, sessionCookieAt, sessionSecret } from '../../../access/session-cookie.js'
+import type { SessionKind } from '../../../control/sessions/sessions.js'
 import { ServiceError } from '../../../errors.js'
 import { queryOf } from '../../../http/request-context.js'
 import { visit } from '../../../portal/page-context.js'
@@ -16,6 +17,7 @@ import type { Shop } from '../../orders/shop.js'
 import { ownPath } from '../own-path.js'
 import { finishSignIn, keepPayer, makeAccess, signOut, startSignIn } from '../sign-in.js'
 import { signInCodePage, signInPage } from './sign-in-pages.js'
+import type { SignInPath } from './sign-in-pages.js'
 
 interface SessionRouteParts {
   readonly site: Site
@@ -25,6 +27,12 @@ interface SessionRouteParts {
 /** A form of this site, and the secret in the cookie that came with it. */
 interface PersonForm extends SentForm {
   readonly secret: string | null
+}
+
+/** One of the forms with which a session begins. */
+interface SignInForm extends PersonForm {
+  readonly kind: SessionKind
+  readonly path: SignInPath
 }
 
 const AccessSchema = Type.Object({ subscription: Type.String({ maxLength: 200 }) })
@@ -45,8 +53,7 @@ export function addSessions(app: FastifyInstance, parts: SessionRouteParts): voi
   const add = (url: string, answer: (sent: PersonForm) => Promise<FastifyReply>) => {
     addForm(app, site, url, (sent) => answer({ ...sent, secret: secretOf(sent) }))
   }
-  add('/sign-in', (sent) => mailCode(shop, sent))
-  add('/sign-in/code', (sent) => takeCode(shop, sent))
+  addSignInForms(app, parts, '/sign-in')
   for (const [url, extent] of [
     ['/sign-out', 'here'],
     ['/sign-out/everywhere', 'everywhere'],
@@ -62,6 +69,23 @@ export function addSessions(app: FastifyInstance, parts: SessionRouteParts): voi
     return sendOn(sent, ownPath(fields.get('next') ?? ''))
   })
   addAccess(app, parts)
+}
+
+/** The forms for address and code; `constraints` say when these paths exist. */
+export function addSignInForms(
+  app: FastifyInstance,
+  { site, shop }: SessionRouteParts,
+  path: SignInPath,
+  constraints: RouteOptions['constraints'] = {},
+): void {
+  const kind = path === '/sign-in' ? 'subscriber' : 'owner'
+  const add = (url: string, answer: typeof mailCode) => {
+    const answerForm = (sent: SentForm) =>
+      answer(shop, { ...sent, secret: secretOf(sent, kind), kind, path })
+    addForm(app, site, url, answerForm, constraints)
+  }
+  add(path, mailCode)
+  add(`${path}/code`, takeCode)
 }
 
 /** The secret of an hour that scripts of the portal send to REST. */
@@ -84,34 +108,39 @@ function addAccess(app: FastifyInstance, { site, shop }: SessionRouteParts): voi
   })
 }
 
-async function mailCode(shop: Shop, sent: PersonForm): Promise<FastifyReply> {
-  const { context, fields } = sent
+async function mailCode(shop: Shop, sent: SignInForm): Promise<FastifyReply> {
+  const { context, fields, kind, path } = sent
   const [email, next] = ['email', 'next'].map((name) => (fields.get(name) ?? '').trim())
   const visitor = { email: email ?? '', language: context.language, address: sent.request.ip }
   try {
     if (!context.canSignIn) throw new ShopRefusal('closed')
-    const codeId = await startSignIn(shop, visitor, next ?? '')
-    return send(sent, signInCodePage(context, codeId, { email: visitor.email }))
+    const codeId = await startSignIn(shop, visitor, next ?? '', kind)
+    return send(sent, signInCodePage(context, codeId, { email: visitor.email }, path))
   } catch (cause) {
     const refusal = refusalOf(sent.reply, cause)
-    return send(sent, signInPage(context, { email: visitor.email, next: next ?? '', refusal }))
+    const shown = { email: visitor.email, next: next ?? '', refusal }
+    return send(sent, signInPage(context, shown, path))
   }
 }
 
-async function takeCode(shop: Shop, sent: PersonForm): Promise<FastifyReply> {
-  const { context, fields, secret: earlier } = sent
+async function takeCode(shop: Shop, sent: SignInForm): Promise<FastifyReply> {
+  const { context, fields, secret: earlier, kind, path } = sent
   const typed = { codeId: fields.get('id') ?? '', code: fields.get('code') ?? '' }
   try {
-    const { secret, next } = await finishSignIn(shop, typed, earlier)
-    return sendOn(sent, next, secret)
+    const { secret, next } = await finishSignIn(shop, typed, earlier, kind)
+    return sendOn(sent, next, secret, kind)
   } catch (cause) {
     const refusal = refusalOf(sent.reply, cause)
-    return send(sent, signInCodePage(context, typed.codeId, { refusal }))
+    return send(sent, signInCodePage(context, typed.codeId, { refusal }, path))
   }
 }
 
-function secretOf({ context, request }: Pick<SentForm, 'context' | 'request'>): string | null {
-  return sessionSecret(context.base, request.headers.cookie)
+/** The secret in the cookie of a request. */
+export function secretOf(
+  { context, request }: Pick<SentForm, 'context' | 'request'>,
+  kind?: SessionKind,
+): string | null {
+  return sessionSecret(context.base, request.headers.cookie, kind)
 }
 
 function send({ request, reply, context }: SentForm, page: string): FastifyReply {
@@ -119,8 +148,13 @@ function send({ request, reply, context }: SentForm, page: string): FastifyReply
 }
 
 /** Leads to a page of this site, and gives the browser a secret, takes it away, or neither. */
-function sendOn({ reply, context }: SentForm, path: string, secret?: string | null): FastifyReply {
-  const cookie = sessionCookieAt(context.base)
+export function sendOn(
+  { reply, context }: SentForm,
+  path: string,
+  secret?: string | null,
+  kind?: SessionKind,
+): FastifyReply {
+  const cookie = sessionCookieAt(context.base, kind)
   if (cookie && secret !== undefined) void reply.header('Set-Cookie', cookieHeader(cookie, secret))
   return reply
     .code(303)

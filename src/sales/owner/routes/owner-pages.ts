@@ -1,0 +1,218 @@
+import type { DatasetState } from '../../../control/dataset-state.js'
+import { grantTexts } from '../../../control/grants.js'
+import { inOrder } from '../../../control/in-order.js'
+import type { Order } from '../../../control/orders.js'
+import { englishAccountWords } from '../../../portal/account-words-en.js'
+import { russianAccountWords } from '../../../portal/account-words-ru.js'
+import { fact, html } from '../../../portal/html.js'
+import type { Html } from '../../../portal/html.js'
+import type { PageContext } from '../../../portal/page-context.js'
+import { signInWords } from '../../../portal/sign-in-words.js'
+import { titledPage } from '../../../portal/titled-page.js'
+import { wideTable } from '../../../portal/wide-table.js'
+import { isoTime } from '../../../text.js'
+import type { Shop } from '../../orders/shop.js'
+import type { Decision } from '../decide-order.js'
+import { readReport, reports } from '../reports.js'
+import type { ReportColumn, ReportName } from '../reports.js'
+import { ownerWordsOf } from './owner-words.js'
+
+/** Lines of a table; the command line has all. */
+const shownMax = 100
+
+/** What the owner's page shows beside its reports. */
+export interface OwnerFacts {
+  readonly email: string
+  /** Those that can be confirmed or declined, newest first. */
+  readonly orders: readonly Order[]
+  readonly datasets: readonly DatasetState[]
+}
+
+/** Renders the owner's page: orders, reports, datasets. */
+export async function ownerPage(
+  context: PageContext,
+  shop: Shop,
+  { email, orders, datasets }: OwnerFacts,
+): Promise<string> {
+  const { language, link } = context
+  const [say, signIn] = [ownerWordsOf(language), signInWords(language)]
+  return titledPage(
+    context,
+    say.title,
+    html`<form method="post" action="${link('/owner/sign-out')}">
+        <p>${signIn.signedInAs(email)} <button type="submit">${signIn.signOut}</button></p>
+      </form>
+      ${ordersTable(context, orders)} ${await reportTables(context, shop)}
+      ${datasetsTable(context, datasets)}`,
+  )
+}
+
+/** A table of items under its title; what is not shown is said, with the command that shows it. */
+function section<Item>(
+  { language, words }: PageContext,
+  title: string,
+  items: readonly Item[],
+  {
+    command,
+    none,
+    columns,
+  }: {
+    readonly command: string
+    readonly none?: string
+    readonly columns: Readonly<Record<string, (item: Item) => Html | string>>
+  },
+): Html {
+  const say = ownerWordsOf(language)
+  const shown = items.slice(0, shownMax)
+  const cells = Object.values(columns)
+  const more = items.length - shown.length
+  return html`<h2>${title}</h2>
+    ${
+      items.length === 0
+        ? html`<p class="muted">${none ?? say.nothing}</p>`
+        : wideTable(
+            title,
+            Object.keys(columns),
+            shown.map((item) => cells.map((cell) => cell(item))),
+          )
+    }
+    ${more === 0 ? null : html`<p>${say.more(words.number(more))} <code>${command}</code></p>`}`
+}
+
+function ordersTable(context: PageContext, orders: readonly Order[]): Html {
+  const { words, language } = context
+  const say = ownerWordsOf(language)
+  const { orderStates } = language === 'ru' ? russianAccountWords : englishAccountWords
+  return section(context, say.orders, orders, {
+    command: 'das order list --all',
+    none: say.noOrders,
+    columns: {
+      [say.order]: ({ orderId }) => orderId,
+      [say.decide]: ({ orderId }) => decideForm(context, '/owner/orders', { order: orderId }),
+      [say.columns.placed]: ({ orderedAt }) => words.day(isoTime(orderedAt)),
+      [say.columns.email]: ({ email }) => email,
+      [say.columns.grants]: ({ items }) => grantTexts(items).join(' '),
+      [say.months]: ({ months }) => (months === null ? '' : words.number(months)),
+      [say.columns.amount_rub]: ({ amountRub }) => words.roubles(amountRub),
+      [say.state]: ({ state }) => orderStates[state],
+    },
+  })
+}
+
+/** A form that confirms or declines an order. */
+function decideForm(
+  { language, link }: PageContext,
+  path: string,
+  fields: Readonly<Record<string, string>>,
+): Html {
+  const say = ownerWordsOf(language)
+  return html`<form method="post" action="${link(path)}">
+    ${Object.entries(fields).map(([name, value]) => {
+      return html`<input type="hidden" name="${name}" value="${value}" />`
+    })}
+    <button type="submit" name="action" value="confirm">${say.confirm}</button>
+    <button type="submit" name="action" value="decline">${say.decline}</button>
+  </form>`
+}
+
+function reportTables(context: PageContext, shop: Shop): Promise<readonly Html[]> {
+  const say = ownerWordsOf(context.language)
+  const names = Object.keys(reports) as ReportName[]
+  return inOrder(names, async (name) =>
+    section(context, say.reports[name], await readReport(name, shop), {
+      command: `das report ${name}`,
+      columns: Object.fromEntries(
+        reports[name].columns.map((column: ReportColumn) => [
+          say.columns[column],
+          (line) => shownValue(context, column, line[column] ?? null),
+        ]),
+      ),
+    }),
+  )
+}
+
+/** A value of a report in the language of the page. */
+function shownValue(
+  { words, language }: PageContext,
+  column: ReportColumn,
+  value: string | number | null,
+): string {
+  if (value === null) return column === 'dataset' ? ownerWordsOf(language).overAll : ''
+  if (typeof value === 'string') {
+    return column === 'expires_at' || column === 'week' ? words.day(value) : value
+  }
+  if (column === 'share') return `${Math.floor(value * 100)}%`
+  return column === 'amount_rub' ? words.roubles(value) : words.number(value)
+}
+
+function datasetsTable(context: PageContext, datasets: readonly DatasetState[]): Html {
+  const { words, language } = context
+  const say = ownerWordsOf(language)
+  return section(context, say.datasets, datasets, {
+    command: 'das dataset list',
+    columns: {
+      [say.columns.dataset]: ({ dataset }) => dataset,
+      [say.state]: ({ status }) => say.states[status],
+      [say.columns.rows]: ({ rows }) => (rows === null ? '' : words.number(rows)),
+      [say.since]: ({ updatedAt }) => words.day(isoTime(updatedAt)),
+    },
+  })
+}
+
+/** Renders the page of a letter's link: its script sends the secret, which no GET has. */
+export function linkPage(context: PageContext): string {
+  const { language, link } = context
+  const say = ownerWordsOf(language)
+  return titledPage(
+    context,
+    say.title,
+    html`<p class="lead">${say.opening} ${ownerLink(context)}.</p>
+      <form id="owner-order" method="post" action="${link('/owner/order')}">
+        <input type="hidden" name="action" value="show" />
+        <input type="hidden" name="secret" value="" />
+      </form>`,
+  )
+}
+
+/** Renders the order of a link, with the buttons that decide. */
+export function linkedOrderPage(context: PageContext, order: Order, secret: string): string {
+  const { language, words } = context
+  const say = ownerWordsOf(language)
+  return titledPage(
+    context,
+    say.orderTitle(order.orderId),
+    html`<p class="lead">${say.askText}</p>
+      <dl class="facts">
+        ${fact(say.columns.email, order.email)}
+        ${fact(say.columns.grants, grantTexts(order.items).join(' '))}
+        ${order.months === null ? null : fact(say.months, words.number(order.months))}
+        ${fact(say.columns.amount_rub, words.roubles(order.amountRub))}
+        ${fact(say.payBy, words.day(isoTime(order.payUntil)))}
+      </dl>
+      ${decideForm(context, '/owner/order', { secret })}`,
+  )
+}
+
+/** Renders what a link has done. */
+export function decidedPage(context: PageContext, orderId: string, decision: Decision): string {
+  const say = ownerWordsOf(context.language)
+  return titledPage(
+    context,
+    say.orderTitle(orderId),
+    html`<p class="lead" role="status">${say.done[decision]} ${say.doneText}</p>`,
+  )
+}
+
+/** Renders the page of a link that was used, is over, or is unknown: one for all. */
+export function goneLinkPage(context: PageContext): string {
+  const say = ownerWordsOf(context.language)
+  return titledPage(
+    context,
+    say.goneTitle,
+    html`<p class="lead">${say.goneText} ${ownerLink(context)}.</p>`,
+  )
+}
+
+function ownerLink({ language, link }: PageContext): Html {
+  return html`<a href="${link('/owner')}">${ownerWordsOf(language).signIn}</a>`
+}

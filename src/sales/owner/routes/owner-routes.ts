@@ -1,0 +1,122 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sessionSecret } from '../../../access/session-cookie.js'
+import type { DatasetState } from '../../../control/dataset-state.js'
+import { listOrders } from '../../../control/orders.js'
+import { endSession } from '../../../control/sessions/sessions.js'
+import { hashToken } from '../../../control/tokens/token-format.js'
+import { badRequest } from '../../../errors.js'
+import { pageContextOf } from '../../../portal/page-context.js'
+import type { PageContext, Site } from '../../../portal/page-context.js'
+import { formHeaders, reading, sendPage } from '../../../portal/send-page.js'
+import { addForm } from '../../orders/routes/read-form.js'
+import type { SentForm } from '../../orders/routes/read-form.js'
+import type { Shop } from '../../orders/shop.js'
+import { addSignInForms, secretOf, sendOn } from '../../sessions/routes/session-routes.js'
+import { signInPage } from '../../sessions/routes/sign-in-pages.js'
+import { decide, decideByLink, decisions, linkedOrder, ownerOf } from '../decide-order.js'
+import type { Decision } from '../decide-order.js'
+import { decidedPage, goneLinkPage, linkPage, linkedOrderPage, ownerPage } from './owner-pages.js'
+
+export interface OwnerRouteParts {
+  readonly site: Site
+  readonly shop: Shop
+  /** What the server last reported of its datasets. */
+  readonly datasets: () => Promise<readonly DatasetState[]>
+}
+
+/** The paths exist while the registry names owners: else they are unknown, to every method. */
+const whileOwned = { owners: 'named' } as const
+
+/** Adds the owner's page, and the page of the link in a letter about an order. */
+export function addOwner(app: FastifyInstance, parts: OwnerRouteParts): void {
+  const { site, shop } = parts
+  app.addConstraintStrategy({
+    name: 'owners',
+    storage: () => {
+      const handlers = new Map<unknown, never>()
+      return {
+        get: (value) => handlers.get(value) ?? null,
+        set: (value, handler) => handlers.set(value, handler as never),
+      }
+    },
+    validate: () => {},
+    deriveConstraint: () => (site.portal().owners.length > 0 ? whileOwned.owners : undefined),
+  })
+  const addPage = (
+    url: string,
+    make: (context: PageContext, request: FastifyRequest) => string | Promise<string>,
+  ) => {
+    app.route({
+      method: reading,
+      url,
+      constraints: whileOwned,
+      handler: async (request, reply) => {
+        site.admitVisitor(request.ip)
+        const context = pageContextOf(site, request)
+        return sendPage(request, reply, context, await make(context, request), formHeaders)
+      },
+    })
+  }
+  addPage('/owner', (context, request) => startPage(parts, context, request))
+  addPage('/owner/order', linkPage)
+  addSignInForms(app, parts, '/owner/sign-in', whileOwned)
+  const add = (url: string, answer: (sent: SentForm) => Promise<FastifyReply>) => {
+    addForm(app, site, url, answer, whileOwned)
+  }
+  add('/owner/sign-out', async (sent) => {
+    const secret = secretOf(sent, 'owner')
+    if (secret !== null) await endSession(shop.store, hashToken(secret))
+    return sendOn(sent, '/owner', null, 'owner')
+  })
+  add('/owner/orders', (sent) => decideOrder(shop, sent))
+  add('/owner/order', (sent) => answerLink(shop, sent))
+}
+
+/** The owner's page, or the form to sign in. */
+async function startPage(
+  { shop, datasets }: OwnerRouteParts,
+  context: PageContext,
+  request: FastifyRequest,
+): Promise<string> {
+  const secret = sessionSecret(context.base, request.headers.cookie, 'owner')
+  const email = await ownerOf(shop, secret)
+  if (email === null) {
+    return signInPage(context, { email: '', next: '/owner', refusal: null }, '/owner/sign-in')
+  }
+  const orders = (await listOrders(shop.store, ['waiting', 'expired'])).reverse()
+  return await ownerPage(context, shop, { email, orders, datasets: await datasets() })
+}
+
+/** Confirms or declines in the name of who signed in; leads back to the page, also a stranger. */
+async function decideOrder(shop: Shop, sent: SentForm): Promise<FastifyReply> {
+  const decision = decisionIn(sent.fields)
+  const by = await ownerOf(shop, secretOf(sent, 'owner'))
+  if (by !== null) await decide(shop, sent.fields.get('order') ?? '', { decision, by })
+  return sendOn(sent, '/owner')
+}
+
+/** Shows, confirms or declines the order of a link. */
+async function answerLink(
+  shop: Shop,
+  { request, reply, context, fields }: SentForm,
+): Promise<FastifyReply> {
+  const secret = fields.get('secret') ?? ''
+  const send = (page: string) => sendPage(request, reply, context, page, formHeaders)
+  if (fields.get('action') === 'show') {
+    const order = await linkedOrder(shop, secret)
+    if (order) return send(linkedOrderPage(context, order, secret))
+  } else {
+    const decision = decisionIn(fields)
+    const order = await decideByLink(shop, secret, decision)
+    if (order) return send(decidedPage(context, order.orderId, decision))
+  }
+  void reply.code(410)
+  return send(goneLinkPage(context))
+}
+
+/** @throws bad_request */
+function decisionIn(fields: URLSearchParams): Decision {
+  const found = decisions.find((each) => each === fields.get('action'))
+  if (found) return found
+  throw badRequest('action must be confirm or decline.')
+}
