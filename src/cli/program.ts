@@ -8,6 +8,7 @@ import { addConnection } from './connection-command.js'
 import { addControl } from './control-command.js'
 import { addDatasetCommands, addInit } from './dataset/dataset-command.js'
 import { addDoctor } from './doctor/doctor-command.js'
+import { addEnrich } from './enrich/enrich-command.js'
 import { exitFailureOf } from './exit-failure.js'
 import { addExplain } from './explain-command.js'
 import { addMail } from './mail-command.js'
@@ -65,6 +66,7 @@ export function buildProgram(parts: CliParts): Command {
   addOrder(program, parts)
   addMail(program, parts)
   addDatasetCommands(program, parts)
+  addEnrich(program, parts)
   program.addHelpText('after', tour)
   return program
 }
