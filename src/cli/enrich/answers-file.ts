@@ -39,7 +39,6 @@ interface Head<Plan> {
 
 const headBytesMax = 4 * 1024 ** 2
 const lineFeed = 10
-/** With it a line begins that is no row: no column can have that name. */
 const factsStart = '{"cursor":'
 
 /**
@@ -93,15 +92,15 @@ export class AnswersFile {
 
   /** The next answer of the earlier run, about these keys; null after the last. */
   async next(asked: readonly string[]): Promise<AnswerPage | null> {
-    const { value } = await this.#recorded.next()
-    if (value) return this.#index(...value, asked)
+    const { value, done } = await this.#recorded.next()
+    if (!done) return this.#index(...value, asked)
     ftruncateSync(this.#file, this.#end)
     return null
   }
 
   /** Keeps an answer about these keys. */
   add(rows: string, facts: PageFacts, asked: readonly string[]): AnswerPage {
-    const bytes = Buffer.from(`${rows}${JSON.stringify(facts)}\n`)
+    const bytes = Buffer.from(rows + lineOf(facts))
     writeSync(this.#file, bytes, 0, bytes.length, this.#end)
     fdatasyncSync(this.#file)
     return this.#index(facts, [...linesOf(bytes, this.#end)].slice(0, -1), asked)
@@ -138,11 +137,16 @@ export class AnswersFile {
     })
     const last = rows.at(-1)
     const rowsEnd = last ? last.at + last.bytes.length + 1 : this.#end
-    this.#end = rowsEnd + Buffer.byteLength(JSON.stringify(facts)) + 1
+    this.#end = rowsEnd + Buffer.byteLength(lineOf(facts))
     this.charged += facts.charged
     this.versions.add(facts.version)
     return { ...facts, keys }
   }
+}
+
+/** The cursor is first: no column can have this name, so no row begins like it. */
+function lineOf({ cursor, ...facts }: PageFacts): string {
+  return `${JSON.stringify({ cursor, ...facts })}\n`
 }
 
 /** The answers of a file that are whole. */

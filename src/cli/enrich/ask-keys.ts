@@ -67,9 +67,13 @@ export async function askKeys(
     const filters = [...filtersOf(question, asked), ...step]
     const body = { filters, select: question.select, limit, cursor }
     const { text, headers } = await ask(`/v1/${question.dataset}/query`, body)
+    const version = headers.get('x-dataset-version')
+    if (version === null || !/^$|\n$/.test(text.slice(-1))) {
+      throw new Error('The answer has no rows: is --server the address of the data service?')
+    }
     const facts = {
+      version,
       cursor: headers.get('x-next-cursor'),
-      version: headers.get('x-dataset-version') ?? '',
       charged: Number(headers.get('x-rows-charged') ?? 0),
       isFirst: cursor === null,
     }
