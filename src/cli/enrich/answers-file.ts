@@ -73,7 +73,7 @@ export class AnswersFile {
     const begin = Buffer.from(`${JSON.stringify({ order, plan })}\n`)
     // A break may have cut off the first line too.
     if (begin.length <= headBytesMax && begin.subarray(0, found.length).equals(found)) {
-      writeSync(file, begin, 0, begin.length, 0)
+      writeAt(file, begin, 0)
       return { plan, answers: new AnswersFile(path, file, begin.length, keyOf) }
     }
     closeSync(file)
@@ -101,7 +101,7 @@ export class AnswersFile {
   /** Keeps an answer about these keys. */
   add(rows: string, facts: PageFacts, asked: readonly string[]): AnswerPage {
     const bytes = Buffer.from(rows + lineOf(facts))
-    writeSync(this.#file, bytes, 0, bytes.length, this.#end)
+    writeAt(this.#file, bytes, this.#end)
     fdatasyncSync(this.#file)
     return this.#index(facts, [...linesOf(bytes, this.#end)].slice(0, -1), asked)
   }
@@ -141,6 +141,12 @@ export class AnswersFile {
     this.charged += facts.charged
     this.versions.add(facts.version)
     return { ...facts, keys }
+  }
+}
+
+function writeAt(file: number, bytes: Buffer, start: number): void {
+  for (let done = 0; done < bytes.length;) {
+    done += writeSync(file, bytes, done, bytes.length - done, start + done)
   }
 }
 

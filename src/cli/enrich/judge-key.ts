@@ -26,7 +26,7 @@ export interface KeyColumn {
 const keyLettersMax = 1000
 // eslint-disable-next-line no-control-regex
 const noKey = /[\0-\x1f\x7f\p{Cs}]/u
-const decimal = /^([+-]?)0*(\d+?)(?:\.(\d*?)0*)?$/
+const decimal = /^([+-]?)(\d+)(?:\.(\d*))?$/
 
 /** What values of these types look like. */
 const forms: Partial<Readonly<Record<ShownType, (text: string) => boolean>>> = {
@@ -58,8 +58,10 @@ export function keyJudge({ type, check }: KeyColumn, addZeros: boolean) {
 
 /** A key as it is compared: numbers without zeros at their ends. */
 export function plainKey(type: ShownType, text: string): string {
-  const [, sign, whole, fraction] = (type === 'string' ? null : decimal.exec(text)) ?? []
-  if (whole === undefined) return text
-  const plain = fraction ? `${whole}.${fraction}` : whole
+  const [, sign, digits, fraction = ''] = (type === 'string' ? null : decimal.exec(text)) ?? []
+  if (digits === undefined) return text
+  const whole = digits.replace(/^0+(?=\d)/, '')
+  const rest = fraction.replace(/0+$/, '')
+  const plain = rest === '' ? whole : `${whole}.${rest}`
   return sign === '-' && plain !== '0' ? `-${plain}` : plain
 }

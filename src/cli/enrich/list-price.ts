@@ -43,8 +43,11 @@ export async function listPrice(
 
 function partsOf(keys: readonly string[]): readonly (readonly string[])[] {
   const parts: (readonly string[])[] = []
-  for (let at = 0; at < keys.length; at += parts.at(-1)?.length ?? 1)
-    parts.push(firstKeys(keys, at))
+  let part = firstKeys(keys)
+  for (let at = 0; part.length > 0; part = firstKeys(keys, at)) {
+    parts.push(part)
+    at += part.length
+  }
   return parts
 }
 

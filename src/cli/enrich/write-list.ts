@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
 import type { ShownType } from '../../columns/column-types.js'
 import { firstInexact } from '../../query/exact-json.js'
 import { textOfJson } from '../../row-texts.js'
@@ -39,36 +39,32 @@ export async function writeList(
 ): Promise<WrittenList> {
   const file = openSync(target, 'w')
   try {
-    const save = (bytes: Uint8Array) => void writeSync(file, bytes)
-    const types = [...columns.types, 'string'] as const
-    const sink =
-      list.encoding === null
-        ? sheetSink(list, width, types, save)
-        : await csvSink(list, width, save)
+    const save = (bytes: Uint8Array) => {
+      writeFileSync(file, bytes)
+    }
+    const sink = list.encoding === null ? sheetSink : csvSink
+    const { write, end } = await sink(list, width, columns.types, save)
     const empty = columns.names.map(() => 'null')
     const counts = { found: 0, notFound: 0, malformed: 0 }
-    for await (const rows of list.rows()) {
-      for (const row of rows) {
-        if (row.line === header.line)
-          sink.write(
-            row,
-            names.map((name) => JSON.stringify(name)),
-          )
-        else if (row.line < header.line || !hasValues(row)) sink.write(row, null)
-        else {
-          const key = judge(row.cells[place])
-          const lines = key.kind === 'key' ? columns.linesOf(key.key) : []
-          const status = key.kind !== 'key' ? 'malformed' : lines.length > 0 ? 'found' : 'not_found'
-          counts[status === 'not_found' ? 'notFound' : status] += 1
-          const restored = key.kind === 'key' ? key.restored : null
-          const own = restored === null ? row : withCell(row, place, restored)
-          for (const cells of lines.length > 0 ? lines : [empty]) {
-            sink.write(own, [...cells, JSON.stringify(status)])
-          }
-        }
+    const add = (row: TableRow) => {
+      const key = judge(row.cells[place])
+      const lines = key.kind === 'key' ? columns.linesOf(key.key) : []
+      const status = key.kind !== 'key' ? 'malformed' : lines.length > 0 ? 'found' : 'not_found'
+      counts[status === 'not_found' ? 'notFound' : status] += 1
+      const restored = key.kind === 'key' ? key.restored : null
+      const own = restored === null ? row : withCell(row, place, restored)
+      for (const cells of lines.length > 0 ? lines : [empty]) {
+        write(own, [...cells, JSON.stringify(status)])
       }
     }
-    const notes = sink.end()
+    const heading = names.map((name) => JSON.stringify(name))
+    for await (const rows of list.rows()) {
+      for (const row of rows) {
+        if (row.line > header.line && hasValues(row)) add(row)
+        else write(row, row.line === header.line ? heading : null)
+      }
+    }
+    const notes = end()
     fsyncSync(file)
     return { ...counts, notes }
   } finally {
@@ -94,6 +90,7 @@ const lettersAtOnce = 256 * 1024
 async function csvSink(
   { path, encoding, separator }: ListFile,
   width: number,
+  _types: readonly ShownType[],
   save: (bytes: Uint8Array) => void,
 ): Promise<ListSink> {
   let [lost, text, usualEnd, isOpen] = [0, '', '\n', false]

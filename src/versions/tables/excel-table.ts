@@ -68,8 +68,8 @@ function* sheetRows(book: Workbook, sheet: Sheet, found: Found): Generator<Table
   let cell = newCell('', '', 0)
   for (const { open, close, attributes, text } of sheet.tags()) {
     const { r, t: type = 'n', s: style = '0' } = attributes
-    if (open === 'row')
-      [row, column] = [{ line: Number(r ?? row.line + 1), cells: [], isText: [] }, 0]
+    if (open === 'row') row = { line: Number(r ?? row.line + 1), cells: [], isText: [] }
+    if (open === 'row') column = 0
     if (open === 'c') {
       column = r === undefined ? column + 1 : columnOf(r)
       cell = newCell(r ?? `cell ${column}`, type, Number(style))

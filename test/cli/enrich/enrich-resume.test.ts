@@ -46,9 +46,10 @@ await t.test('a break within any byte of the kept answers loses one answer', asy
     t.match(stopped.stderr, /Stopped by SIGINT\. What was paid is in /)
     const part = lists.path('out.csv.part')
     truncateSync(part, statSync(part).size - cut)
-    ;[queries, lists.way] = [0, (path) => ((queries += isQuery(path) ? 1 : 0), 'pass')]
+    const before = lists.asked.length
+    lists.way = () => 'pass'
     t.equal((await lists.enrich(argv, { token })).code, 0)
-    t.equal(queries, 2, `${cut}`)
+    t.equal(lists.asked.slice(before).filter(isQuery).length, 2, `${cut}`)
     t.equal(String(lists.read('out.csv')), idsOut)
   }
 })
