@@ -5,32 +5,40 @@ import { inns, startLists } from './fixtures/lists.js'
 const ids = Array.from({ length: 2500 }, (_, at) => String(9007199254740993n - 1000n + BigInt(at)))
 const ofIds = ['--dataset', 'ids', '--key', 'id', '--select', 'name']
 const idsOut = `id,name,_status\n${ids.map((id, at) => `${id},n${at - 1000},found\n`).join('')}`
+const lists = await startLists(t)
+
+/** Counts the rows that are charged from now on. */
+async function chargedFrom() {
+  const before = await lists.charged()
+  lists.way = () => 'pass'
+  return async () => (await lists.charged()) - before
+}
+
 const isQuery = (path: string) => path.endsWith('/query')
 
 await t.test('a lost answer is paid twice at most, and nothing else is', async (t) => {
   for (const match of ['newest', 'all'] as const) {
-    const lists = await startLists(t)
+    const charged = await chargedFrom()
     const token = await lists.token('ids:pro')
     lists.write('ids.csv', `id\n${ids.join('\n')}\n`)
-    const argv = ['ids.csv', '-o', 'out.csv', ...ofIds, '--match', match]
+    const argv = ['ids.csv', '-o', 'out.csv', ...ofIds, '--match', match, '--replace']
     let queries = 0
     lists.way = (path) => (isQuery(path) && (queries += 1) === 2 ? 'lose' : 'pass')
     const broken = await lists.enrich(argv, { token })
     t.equal(broken.code, 1)
     t.match(broken.stderr, /No answer from .*run the same command again/)
-    t.notOk(existsSync(lists.path('out.csv')))
-    t.equal(await lists.charged(), 2000)
+    t.equal(await charged(), 2000)
     const whole = await lists.enrich(argv, { token })
     t.same({ code: whole.code, stderr: whole.stderr }, { code: 0, stderr: '' })
     t.equal(String(lists.read('out.csv')), idsOut)
-    t.equal(await lists.charged(), 3500)
+    t.equal(await charged(), 3500)
     t.notOk(existsSync(lists.path('out.csv.part')))
     t.equal(queries, 4)
   }
 })
 
 await t.test('a break within any byte of the kept answers loses one answer', async (t) => {
-  const lists = await startLists(t)
+  const charged = await chargedFrom()
   const token = await lists.token('ids:pro')
   lists.write('ids.csv', `id\n${ids.join('\n')}\n`)
   const argv = ['ids.csv', '-o', 'out.csv', ...ofIds, '--replace']
@@ -57,15 +65,15 @@ await t.test('a break within any byte of the kept answers loses one answer', asy
 await t.test(
   'an ended quota stops with code 1, and the list goes on with a larger one',
   async (t) => {
-    for (const [match, rows, options] of [
-      ['newest', 40, []],
-      ['all', 81, []],
-      ['wide', 81, []],
+    for (const [match, rows] of [
+      ['newest', 40],
+      ['all', 81],
+      ['wide', 81],
     ] as const) {
-      const lists = await startLists(t)
+      const charged = await chargedFrom()
       const [token, more] = [await lists.token('firms:tiny'), await lists.token('firms:pro')]
       lists.write('list.csv', `inn\n${inns.join('\n')}\n`)
-      const argv = ['list.csv', '-o', 'out.csv', '--match', match, '--select', 'name', ...options]
+      const argv = ['list.csv', '-o', 'out.csv', '--match', match, '--select', 'name', '--replace']
       for (let again = 0; again < 2; again += 1) {
         const ended = await lists.enrich(argv, { token })
         t.equal(ended.code, 1)
@@ -73,39 +81,48 @@ await t.test(
           ended.stderr,
           /used.*run the same command again to go on from there, when rows are left/,
         )
-        t.equal(await lists.charged(), 10)
+        t.equal(await charged(), 10)
       }
       const whole = await lists.enrich(argv, { token: more })
       t.same({ code: whole.code, stderr: whole.stderr }, { code: 0, stderr: '' }, match)
       // A cursor belongs to its subscription: of all and wide, the request begins anew.
-      t.equal(await lists.charged(), match === 'newest' ? rows : rows + 10, match)
-      await lists.enrich(['list.csv', '-o', 'once.csv', '--match', match, '--select', 'name'])
+      t.equal(await charged(), match === 'newest' ? rows : rows + 10, match)
+      await lists.enrich([
+        'list.csv',
+        '-o',
+        'once.csv',
+        '--replace',
+        '--match',
+        match,
+        '--select',
+        'name',
+      ])
       t.equal(String(lists.read('out.csv')), String(lists.read('once.csv')), match)
     }
   },
 )
 
 await t.test('answers to another question, or of another list, are not taken', async (t) => {
-  const lists = await startLists(t)
+  const charged = await chargedFrom()
   const token = await lists.token('firms:tiny')
   lists.write('list.csv', `inn,x\n${inns.join(',1\n')},1\n`)
-  const argv = ['list.csv', '-o', 'out.csv', '--select', 'name']
+  const argv = ['list.csv', '-o', 'other.csv', '--select', 'name']
   t.equal((await lists.enrich(argv, { token })).code, 1)
-  const before = readFileSync(lists.path('out.csv.part'))
-  const other = await lists.enrich(['list.csv', '-o', 'out.csv', '--select', 'year'], { token })
+  const before = readFileSync(lists.path('other.csv.part'))
+  const other = await lists.enrich(['list.csv', '-o', 'other.csv', '--select', 'year'], { token })
   t.equal(other.code, 1)
   t.match(other.stderr, /another list or another question/)
-  lists.write('other.csv', `inn\n${inns.slice(1).join('\n')}\n`)
-  t.equal((await lists.enrich(['other.csv', ...argv.slice(1)], { token })).code, 1)
-  t.same(readFileSync(lists.path('out.csv.part')), before)
+  lists.write('shorter.csv', `inn\n${inns.slice(1).join('\n')}\n`)
+  t.equal((await lists.enrich(['shorter.csv', ...argv.slice(1)], { token })).code, 1)
+  t.same(readFileSync(lists.path('other.csv.part')), before)
   // Other columns of the list may have changed.
   lists.write('list.csv', `y,inn\n${inns.map((inn) => `2,${inn}\n`).join('')}`)
   const whole = await lists.enrich(argv, { token: await lists.token('firms:pro') })
-  t.same({ code: whole.code, charged: await lists.charged() }, { code: 0, charged: inns.length })
+  t.same({ code: whole.code, charged: await charged() }, { code: 0, charged: inns.length })
 })
 
 await t.test('a busy server and a full rate are waited for; other errors end it', async (t) => {
-  const lists = await startLists(t)
+  const charged = await chargedFrom()
   lists.write('list.csv', `inn\n${inns[0]}\n`)
   const refusals = [
     { status: 503, headers: { 'retry-after': '7' }, error: 'service_unavailable' },
@@ -114,9 +131,9 @@ await t.test('a busy server and a full rate are waited for; other errors end it'
   ]
   const start = lists.world.clock.monotonicMs()
   lists.way = (path) => (isQuery(path) && refusals.shift()) || 'pass'
-  t.equal((await lists.enrich(['list.csv', '-o', 'out.csv'])).code, 0)
+  t.equal((await lists.enrich(['list.csv', '-o', 'waited.csv'])).code, 0)
   t.ok(lists.world.clock.monotonicMs() - start >= 17_000)
-  t.equal(await lists.charged(), 1)
+  t.equal(await charged(), 1)
   for (const [way, message] of [
     [{ status: 504, error: 'timeout' }, /Later\./],
     [{ status: 302, headers: { location: 'http://192.0.2.1/' }, error: '' }, /--server/],
@@ -131,11 +148,11 @@ await t.test('a busy server and a full rate are waited for; other errors end it'
 })
 
 await t.test('a list of more requests than the rate allows takes its minutes', async (t) => {
-  const lists = await startLists(t)
+  const charged = await chargedFrom()
   const token = await lists.token('firms:slow')
   lists.write('list.csv', `inn\n${inns.join('\n')}\n`)
   for (const out of ['a.csv', 'b.csv', 'c.csv']) {
     t.equal((await lists.enrich(['list.csv', '-o', out], { token })).code, 0)
   }
-  t.equal(await lists.charged(), 3 * inns.length)
+  t.equal(await charged(), 3 * inns.length)
 })
