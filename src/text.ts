@@ -91,7 +91,8 @@ export function article(noun: string): string {
  * column. Quotes also protect spaces at the ends, which some readers drop.
  */
 export function csvCell(text: string, separator = ','): string {
-  return text.includes(separator) || /["\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  const isPlain = !text.includes(separator) && !/["\r\n]|^\s|\s$/.test(text)
+  return isPlain ? text : `"${text.replaceAll('"', '""')}"`
 }
 
 /** The value of a JSON text; undefined for any other text. */

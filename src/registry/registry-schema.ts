@@ -89,7 +89,8 @@ const LevelsSchema = Type.Record(
 )
 
 const columnShape =
-  'an object {name, label, section, description, unit, hidden, json, type, levels, labels, search, check}'
+  'an object {name, label, section, description, unit, hidden, json, type, levels, labels, ' +
+  'search, check}'
 const ColumnSchema = objectOf(columnShape, {
   name: Type.Optional(text),
   label: Type.Optional(label),

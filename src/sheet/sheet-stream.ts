@@ -52,7 +52,8 @@ const partsOf = (name: string): Readonly<Record<string, string>> => ({
     '<numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts>' +
     '<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts>' +
     '<fills count="2"><fill><patternFill patternType="none"/></fill>' +
-    '<fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border/></borders>' +
+    '<fill><patternFill patternType="gray125"/></fill></fills>' +
+    '<borders count="1"><border/></borders>' +
     '<cellStyleXfs count="1"><xf/></cellStyleXfs>' +
     `<cellXfs count="${formats.length}">` +
     formats.map((id) => `<xf numFmtId="${id}" applyNumberFormat="1"/>`).join('') +

@@ -37,8 +37,8 @@ export function addEnrich(program: Command, parts: CliParts): void {
   addPrinted(program, parts, {
     usage: 'enrich <file>',
     description:
-      'Add columns of a dataset to a list of keys (.csv, .tsv or .xlsx), asked from a server over ' +
-      'REST. Lines, columns and order stay; keys that are not found cost nothing.',
+      'Add columns of a dataset to a list of keys (.csv, .tsv or .xlsx), asked over REST. ' +
+      'Lines, columns and order stay; keys that are not found cost nothing.',
     options: addOptions,
     settings: [],
     json:

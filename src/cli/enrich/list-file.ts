@@ -6,7 +6,7 @@ import { csvSplitter } from '../../versions/tables/csv-records.js'
 import { openExcel } from '../../versions/tables/excel-table.js'
 import { tableFileOf } from '../../versions/tables/table-file.js'
 import { TableError, badLines, badLinesMax } from '../../versions/tables/table.js'
-import type { TableOrder, TableRow } from '../../versions/tables/table.js'
+import type { TableOrder, TableRow, TableSource } from '../../versions/tables/table.js'
 import type { JudgedKey } from './judge-key.js'
 
 /** What its owner says of a list; null = recognised. */
@@ -42,10 +42,12 @@ export async function openList({ file, ...stated }: ListOrder): Promise<ListFile
   const order: TableOrder = { path: resolve(file), file, format, ...stated, ...rest }
   const { path } = order
   if (format === 'Excel') {
-    const { sheet } = await openExcel(order)
+    let opened: TableSource | null = await openExcel(order)
+    const { sheet } = opened
     const notes = new Set<string>()
     const rows = async function* () {
-      const source = await openExcel(order)
+      const source = opened ?? (await openExcel(order))
+      opened = null
       yield* source.rows
       for (const note of [...source.notes, ...source.doubts]) notes.add(note)
     }

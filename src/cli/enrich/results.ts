@@ -22,6 +22,12 @@ export function priceResult(
   const number = (value: number | null) => (value === null ? 'no limit' : count(stdout, value))
   const short = most !== null && rowsLeft !== null && most > rowsLeft
   const notes = [...list.notes]
+  const range = [...new Set([requestsMin, requestsMax].map(number))].join(' to ')
+  const mostText = rowsMax === null ? 'unknown; --exact counts them' : `at most ${number(rowsMax)}`
+  const costText =
+    rowsExact === null
+      ? `rows that it can cost: ${mostText}`
+      : `rows that it costs: ${number(rowsExact)}`
   return {
     json: {
       ...{ lines, keys: keys.size, malformed: malformed.length, zeros_lost: lost.length },
@@ -39,10 +45,8 @@ export function priceResult(
         : []),
       ...(read.restored > 0 ? [`zeros put back: ${many(read.restored, 'key')}`] : []),
       ...(names.length > 0 ? [`new columns: ${names.join(', ')}`] : []),
-      `requests: ${number(requestsMin)}${requestsMax === requestsMin ? '' : ` to ${number(requestsMax)}`}`,
-      rowsExact === null
-        ? `rows that it can cost: ${rowsMax === null ? 'unknown; --exact counts them' : `at most ${number(rowsMax)}`}`
-        : `rows that it costs now: ${number(rowsExact)}`,
+      `requests: ${range}`,
+      costText,
       `rows left: ${number(rowsLeft)}${short ? ', which may not be enough' : ''}`,
       ...notes,
     ],
@@ -75,7 +79,7 @@ export function enrichedResult(
   const others =
     spare > 0
       ? [
-          `${amountOf(stdout, spare, 'row')} of keys with several rows are not shown: --match all shows all`,
+          `${amountOf(stdout, spare, 'row')} of keys with several rows are not shown: see --match all`,
         ]
       : []
   const notes = [...list.notes, ...written.notes, ...many, ...others]
