@@ -77,11 +77,7 @@ export function enrichedResult(
   const many =
     versions.size > 1 ? [`the data changed meanwhile: versions ${[...versions].join(', ')}`] : []
   const others =
-    spare > 0
-      ? [
-          `${amountOf(stdout, spare, 'row')} of keys with several rows are not shown: see --match all`,
-        ]
-      : []
+    spare > 0 ? [`${amountOf(stdout, spare, 'row')} of keys with several rows are not shown`] : []
   const notes = [...list.notes, ...written.notes, ...many, ...others]
   return {
     json: {
