@@ -90,8 +90,9 @@ export function article(noun: string): string {
  * A text as a cell of CSV (RFC 4180), unchanged: a name altered for spreadsheets would name another
  * column. Quotes also protect spaces at the ends, which some readers drop.
  */
-export function csvCell(text: string): string {
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+export function csvCell(text: string, separator = ','): string {
+  const isPlain = !text.includes(separator) && !/["\r\n]|^\s|\s$/.test(text)
+  return isPlain ? text : `"${text.replaceAll('"', '""')}"`
 }
 
 /** The value of a JSON text; undefined for any other text. */

@@ -200,7 +200,9 @@ const othersOptions = [
 ]
 
 await t.test('every option and variable that the pages name exists', (t) => {
-  const variables = [...Object.values(settings).map(({ variable }) => variable)]
+  // Programs of clients read the last two, and so does `das enrich`.
+  const variables = Object.values(settings).map(({ variable }) => variable)
+  variables.push('DAS_SERVER', 'DAS_TOKEN')
   const known = [...optionsOf(program), ...othersOptions, ...variables]
   const unknown = inlineCodes.flatMap(({ path, code }) =>
     (code.match(/(?<![\w-])--[a-z][a-z-]*|\bDAS_[A-Z_]*[A-Z]\b/g) ?? [])

@@ -9,6 +9,7 @@ import { addControl } from './control-command.js'
 import { addDatasetCommands, addInit } from './dataset/dataset-command.js'
 import { addDirectory } from './directory-command.js'
 import { addDoctor } from './doctor/doctor-command.js'
+import { addEnrich } from './enrich/enrich-command.js'
 import { exitFailureOf } from './exit-failure.js'
 import { addExplain } from './explain-command.js'
 import { addMail } from './mail-command.js'
@@ -69,6 +70,7 @@ export function buildProgram(parts: CliParts): Command {
   addReport(program, parts)
   addMail(program, parts)
   addDatasetCommands(program, parts)
+  addEnrich(program, parts)
   program.addHelpText('after', tour)
   return program
 }

@@ -13,7 +13,7 @@ interface Progress {
   /** Null if the total is unknown. */
   readonly rows: number | null
   /** What is counted; left out = rows. */
-  readonly unit?: 'rows' | 'MB'
+  readonly unit?: 'rows' | 'MB' | 'keys'
 }
 
 /** Reports progress on stderr. */

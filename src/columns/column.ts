@@ -3,6 +3,7 @@ import type { ColumnRules } from './column-types.js'
 import type { CodeLabels, CodeLevel } from './codes.js'
 import type { DataType } from './data-type.js'
 import type { Operator } from './operators.js'
+import type { KeyCheck } from './tax-number.js'
 
 /** The most characters of a label. */
 export const labelLettersMax = 60
@@ -47,6 +48,8 @@ export interface Column extends ColumnAbout {
   readonly labels: CodeLabels | null
   /** Its texts have a search file, which `contains` reads first. */
   readonly searched: boolean
+  /** How tools judge what people write for its values; null = they don't. */
+  readonly check: KeyCheck | null
   /** Callers can't tell that the column exists. */
   readonly hidden: boolean
 }
@@ -67,6 +70,7 @@ export function plainColumn(name: string, type: DataType): Column {
     levels: [],
     labels: null,
     searched: false,
+    check: null,
     hidden: false,
   }
 }

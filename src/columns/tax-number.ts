@@ -13,6 +13,19 @@ export function isInn(text: string): boolean {
   return checked.every((end) => checkDigit(text.slice(0, end - 1)) === Number(text[end - 1]))
 }
 
+/** Whether a text is an OGRN with a right check digit: 13 digits of a company, 15 of a person. */
+function isOgrn(text: string): boolean {
+  if (!/^(?:[1235]\d{12}|3\d{14})$/.test(text)) return false
+  // Source: order of the Ministry of Finance of 30.10.2017 № 165н, points 8 and 9.
+  const rest = BigInt(text.slice(0, -1)) % BigInt(text.length - 2)
+  return Number(rest % 10n) === Number(text.at(-1))
+}
+
+/** What a column's `check` in the registry says of its values, and how tools judge them. */
+export const keyChecks = { inn: isInn, ogrn: isOgrn } as const
+
+export type KeyCheck = keyof typeof keyChecks
+
 function checkDigit(digits: string): number {
   const used = weights.slice(-digits.length)
   const sum = used.reduce((total, weight, index) => total + weight * Number(digits[index]), 0)

@@ -87,7 +87,7 @@ function factsOf(answer: Page | GroupsAnswer): object {
 
 /** The first line of CSV, without its line end. */
 export function csvHeader(headings: readonly string[]): Buffer {
-  return Buffer.from(headings.map(csvCell).join())
+  return Buffer.from(headings.map((each) => csvCell(each)).join())
 }
 
 /** What the first line of a file says of the columns. */

@@ -89,7 +89,8 @@ const LevelsSchema = Type.Record(
 )
 
 const columnShape =
-  'an object {name, label, section, description, unit, hidden, json, type, levels, labels, search}'
+  'an object {name, label, section, description, unit, hidden, json, type, levels, labels, ' +
+  'search, check}'
 const ColumnSchema = objectOf(columnShape, {
   name: Type.Optional(text),
   label: Type.Optional(label),
@@ -107,6 +108,9 @@ const ColumnSchema = objectOf(columnShape, {
   levels: Type.Optional(LevelsSchema),
   labels: Type.Optional(text),
   search: Type.Optional(flag),
+  check: Type.Optional(
+    Type.Union([Type.Literal('inn'), Type.Literal('ogrn')], { description: 'inn or ogrn' }),
+  ),
 })
 
 const DemoSchema = Type.Record(

@@ -30,6 +30,8 @@ const datasetHead = {
   source: nullable(text),
   ...vintage,
   rows: count,
+  key: Type.Array(text),
+  history: nullable(text),
   require_filter: Type.Boolean(),
   limit: Type.Object({ default: small, max: small }),
 }
@@ -68,6 +70,7 @@ export const DatasetSchema = Type.Object({
       unit: nullable(text),
       description: nullable(text),
       operators: Type.Array(text),
+      check: Type.Optional(Type.String({ description: 'inn or ogrn: values have check digits' })),
       levels: Type.Optional(Type.Record(Type.String(), text)),
       labels: Type.Optional(Type.Boolean()),
       ...columnFacts,

@@ -3,6 +3,7 @@ import type { ShownType } from '../columns/column-types.js'
 import { columnAbout, columnOperators } from '../columns/column.js'
 import type { Column, ColumnAbout } from '../columns/column.js'
 import type { Operator } from '../columns/operators.js'
+import type { KeyCheck } from '../columns/tax-number.js'
 import { firstColumns } from '../catalog/first-columns.js'
 import { encodeForUrl, encodeList } from '../query/write-url.js'
 import { Cache } from '../cache.js'
@@ -34,6 +35,9 @@ export interface DatasetSummary {
 /** A dataset's full description for a caller (`GET /v1/<dataset>/schema`). */
 export interface DatasetDescription extends Omit<DatasetSummary, 'columns'> {
   readonly source: string | null
+  /** The columns that rows are looked up by, and the one that plans count years in. */
+  readonly key: string[]
+  readonly history: string | null
   readonly require_filter: boolean
   readonly limit: { readonly default: number; readonly max: number }
   readonly columns: ColumnDescription[]
@@ -48,6 +52,8 @@ export interface ColumnDescription extends CodeGuide, ColumnAbout {
   readonly type: ShownType
   readonly nullable: boolean
   readonly operators: Operator[]
+  /** Its values are numbers with check digits. */
+  readonly check?: KeyCheck
 }
 
 /** The data that derives from the rows of an access. */
@@ -92,11 +98,14 @@ export class Descriptions {
 
   async description(access: Access, options: ReadOptions): Promise<DatasetDescription> {
     const facts = await this.#factsOf(access, options)
-    const { dataset, columns } = access
+    const { dataset, columns, version } = access
+    const isShown = (column: Column) => columns.includes(column)
     const aggregates = aggregateFacts(access)
     return {
       ...headOf(access, facts),
       source: dataset.source,
+      key: version.key.filter(isShown).map(({ name }) => name),
+      history: columns.find((column) => column === version.history)?.name ?? null,
       require_filter: dataset.requireFilter,
       limit: dataset.limit,
       columns: columns.map((column) => ({
@@ -175,6 +184,7 @@ export function describeColumn(column: Column): ColumnDescription {
     nullable: column.nullable,
     ...columnAbout((key) => column[key]),
     operators: [...columnOperators(column)],
+    ...(column.check && { check: column.check }),
   }
 }
 

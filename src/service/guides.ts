@@ -29,7 +29,7 @@ import type { ExampleCall, OperatorExample, SampleRow } from './examples.js'
  */
 export interface DatasetGuide extends Omit<
   DatasetDescription,
-  'columns' | 'examples' | 'aggregates'
+  'key' | 'history' | 'columns' | 'examples' | 'aggregates'
 > {
   /** Columns whose filters skip most of the files. */
   readonly fast_filters: readonly string[]
@@ -120,7 +120,7 @@ export class Guides {
     patienceMs = usualPatienceMs,
   ): Promise<DatasetGuide> {
     const description = await this.#descriptions.description(access, options)
-    const { columns, examples: _, aggregates, ...head } = description
+    const { columns, examples: _, key: __, history: ___, aggregates, ...head } = description
     const found = await this.#facts.get(
       rowsKey(access),
       () => this.#read(access, head.rows, options, patienceMs),

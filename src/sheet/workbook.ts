@@ -11,7 +11,7 @@ type Features = NonNullable<NonNullable<Parameters<typeof writeXlsxFile>[1]>['fe
 const nameLettersMax = 31
 const decimalsMax = 30
 /** Serial numbers of earlier days differ between spreadsheets: Excel takes 1900 for a leap year. */
-const firstDayMs = Date.UTC(1900, 2, 1)
+export const firstDayMs = Date.UTC(1900, 2, 1)
 const instant = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d(?:\.\d{1,3})?)Z?)?$/
 
 /** The longest text of a cell that Excel opens. */
@@ -114,7 +114,8 @@ function filterFeatures(tables: readonly WorkbookTable[]): Features {
   return [feature]
 }
 
-function cutText(text: string): string {
+/** A text that is longer than Excel opens, cut and marked. */
+export function cutText(text: string): string {
   const mark = ` … [cut: ${text.length} characters]`
   return text.slice(0, cellLettersMax - mark.length).toWellFormed() + mark
 }
@@ -183,9 +184,18 @@ const leftOut = '\ufffe'
  * `constructor`, a name that every object of JavaScript has, for one that it has already written.
  */
 function escapedText(text: string): string {
-  const safe = text.replaceAll(
+  const safe = statedText(text)
+  return safe in {} ? leftOut + safe : safe
+}
+
+function statedText(text: string): string {
+  return text.replaceAll(
     special,
     (letter) => `_x${letter.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,
   )
-  return safe in {} ? leftOut + safe : safe
+}
+
+/** The same as XML. */
+export function xmlText(text: string): string {
+  return statedText(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -32,6 +32,7 @@ await t.test('every command has a help text with an example, and --json', async 
     'dataset pack',
     'dataset reload',
     'doctor',
+    'enrich',
     'explain',
     'init',
     'mail list',

@@ -229,7 +229,7 @@ await t.test('a wrong type or value is reported with what is allowed and what wa
     ['columns: [inn]', 'columns: must be a map of columns by name.'],
     [
       'columns: {inn: Number}',
-      'columns.inn: must be an object {name, label, section, description, unit, hidden, json, type, levels, labels, search}, got "Number".',
+      'columns.inn: must be an object {name, label, section, description, unit, hidden, json, type, levels, labels, search, check}, got "Number".',
     ],
     ['columns: {inn: {json: text}}', 'columns.inn.json: must be "string", got "text".'],
     [
@@ -242,7 +242,7 @@ await t.test('a wrong type or value is reported with what is allowed and what wa
     ],
     [
       'columns: {"a\\nb": 5}',
-      'columns."a\\nb": must be an object {name, label, section, description, unit, hidden, json, type, levels, labels, search}, got 5.',
+      'columns."a\\nb": must be an object {name, label, section, description, unit, hidden, json, type, levels, labels, search, check}, got 5.',
     ],
     ['demo: [inn]', 'demo: must be a map of at least one column name to a list of values.'],
     ['demo: {}', 'demo: must be a map of at least one column name to a list of values.'],

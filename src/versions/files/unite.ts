@@ -147,6 +147,7 @@ function describeColumn(
     levels: codeLevels(stated?.levels, labels.get(source)?.uppers),
     labels: labels.get(source) ?? null,
     searched: !hidden && (stated?.search ?? false),
+    check: stated?.check ?? null,
     hidden,
   })
 }

@@ -23,8 +23,9 @@ export function csvSplitter(separator: string) {
       const isWhole = isEnd || end + 1 < whole.length
       if (!isWhole && whole.length - at <= recordLettersMax) break
       isStopped = !isWhole || record.problem === unclosed
-      rows.push({ line, ...(isWhole ? record : { problem: tooLong, ...record }) })
       const next = whole.startsWith('\r\n', end) ? end + 2 : end + 1
+      const text = whole.slice(at, next)
+      rows.push({ line, text, ...(isWhole ? record : { problem: tooLong, ...record }) })
       line += hasQuotes ? (whole.slice(at, next).match(/\r\n?|\n/g)?.length ?? 0) : 1
       at = next
     }

@@ -53,15 +53,23 @@ function chooseSheet({ sheets }: Workbook, { sheet: name, file }: TableOrder): S
   throw new TableError(`error: ${file} ${what}. Name one with --sheet: ${names}`)
 }
 
+interface SheetRow {
+  readonly line: number
+  readonly cells: (string | null)[]
+  readonly isText: boolean[]
+  problem?: string
+}
+
 /** The rows that have a value or an error. */
 function* sheetRows(book: Workbook, sheet: Sheet, found: Found): Generator<TableRow> {
   const errors: string[] = []
   let [errorCount, formulas, column] = [0, 0, 0]
-  let row: { line: number; cells: (string | null)[]; problem?: string } = { line: 0, cells: [] }
+  let row: SheetRow = { line: 0, cells: [], isText: [] }
   let cell = newCell('', '', 0)
   for (const { open, close, attributes, text } of sheet.tags()) {
     const { r, t: type = 'n', s: style = '0' } = attributes
-    if (open === 'row') [row, column] = [{ line: Number(r ?? row.line + 1), cells: [] }, 0]
+    if (open === 'row') row = { line: Number(r ?? row.line + 1), cells: [], isText: [] }
+    if (open === 'row') column = 0
     if (open === 'c') {
       column = r === undefined ? column + 1 : columnOf(r)
       cell = newCell(r ?? `cell ${column}`, type, Number(style))
@@ -81,6 +89,7 @@ function* sheetRows(book: Workbook, sheet: Sheet, found: Found): Generator<Table
     if (kind === 'error' && errorCount <= errorsMax) errors.push(`${cell.at} ${content}`)
     while (row.cells.length < column) row.cells.push(null)
     if (kind === 'text' || kind === 'value') row.cells[column - 1] = content
+    row.isText[column - 1] = kind === 'text'
   }
   if (errorCount > errorsMax) errors.push('…')
   const cells = errorCount === 1 ? '1 cell has' : `${errorCount} cells have`

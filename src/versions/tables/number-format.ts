@@ -31,8 +31,9 @@ export function readFormat(code: string, is1904: boolean) {
   return { isText: isMask, textOf: isMask ? (number: string) => masked(number, mask) : plainText }
 }
 
-/** The number that Excel shows; one with more digits than a double has as it is. */
+/** The number that Excel shows; a whole one, or of more digits than a double has, as it is. */
 function plainText(number: string): string {
+  if (/^-?[1-9]\d*$/.test(number)) return number
   const digits = number.replace(/e.*$/i, '').replace(/\D/g, '').replace(/^0+/, '')
   return digits.length > digitsMax ? number : String(Number(number))
 }

@@ -29,6 +29,10 @@ export interface TableRow {
   /** The line of the file, or the row of the sheet, counted from 1. */
   readonly line: number
   readonly cells: readonly (string | null)[]
+  /** Of CSV: the record as it is written, with its line break. */
+  readonly text?: string
+  /** Of a sheet: which cells are marked as texts. */
+  readonly isText?: readonly boolean[]
   /** Why the row can't be read. */
   readonly problem?: string
 }
@@ -68,7 +72,7 @@ export const badLinesMax = 20
 
 /** The error for bad lines, of which the first are given. */
 export function badLines(
-  { file, format }: TableOrder,
+  { file, format }: Pick<TableOrder, 'file' | 'format'>,
   first: readonly Pick<TableRow, 'line' | 'problem'>[],
   count: number,
 ): TableError {

@@ -1,0 +1,147 @@
+import { hash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { ServiceError, badRequest } from '../../errors.js'
+import { textOfJson } from '../../row-texts.js'
+import { quoted } from '../../text.js'
+import { tableFileOf } from '../../versions/tables/table-file.js'
+import type { Result } from '../command.js'
+import type { CliParts } from '../parts.js'
+import { progressReport } from '../progress.js'
+import { AnswersFile } from './answers-file.js'
+import { askKeys } from './ask-keys.js'
+import type { ListQuestion } from './ask-keys.js'
+import type { AskServer } from './ask-server.js'
+import { columnOf, keyColumn, newestSteps, readFacts } from './dataset-facts.js'
+import type { DatasetFacts } from './dataset-facts.js'
+import { keyJudge, plainKey } from './judge-key.js'
+import { openList, readKeys } from './list-file.js'
+import type { ListOrder } from './list-file.js'
+import { listPrice } from './list-price.js'
+import { freeNames, newColumns, statusName } from './new-columns.js'
+import { enrichedResult, priceResult } from './results.js'
+import { writeList } from './write-list.js'
+
+export interface EnrichOrder extends Pick<ListQuestion, 'dataset' | 'key' | 'match' | 'where'> {
+  readonly list: ListOrder
+  /** The column of the list with the keys. */
+  readonly column: string
+  /** Null = all. */
+  readonly select: readonly string[] | null
+  /** Null in a dry run. */
+  readonly out: string | null
+  readonly isDry: boolean
+  readonly isExact: boolean
+  readonly addZeros: boolean
+  readonly replaces: boolean
+}
+
+/** How a list is asked; a run that goes on keeps it. */
+interface Plan extends Pick<ListQuestion, 'steps' | 'select'> {
+  readonly wanted: readonly string[]
+}
+
+/**
+ * Reads a list, asks for its keys and writes it with what was found; or, in a dry run, says what
+ * that can cost.
+ * @throws TableError, bad_request; ServiceError of the server. Paid answers are kept for a next run
+ */
+export async function enrichList(
+  parts: CliParts,
+  order: EnrichOrder,
+  ask: AskServer,
+): Promise<Result> {
+  requireTarget(order)
+  const list = await openList(order.list)
+  const facts = await readFacts(ask, order.dataset)
+  const column = keyColumn(facts, order.key)
+  const judge = keyJudge(column, order.addZeros)
+  const read = await readKeys(list, order.column, judge)
+  const plan = planOf(order, facts)
+  const taken = new Set(read.header.cells.map((cell) => cell?.trim() ?? ''))
+  // Of `wide` they depend on what is found.
+  const names = freeNames([...plan.wanted, statusName], taken, order.dataset)
+  const keys = [...read.keys]
+  if (order.isDry || order.out === null) {
+    const price = await listPrice({ ...order, ...plan }, keys, facts, ask, order.isExact)
+    return priceResult(parts, list, read, order.match === 'wide' ? [] : names, price)
+  }
+  const target = resolve(order.out)
+  const orderKey = { ...orderKeyOf(order), keys: hash('sha256', JSON.stringify(keys)) }
+  const keyOf = (json: string) => plainKey(column.type, textOfJson(json))
+  const { plan: kept, answers } = AnswersFile.open(`${target}.part`, orderKey, plan, keyOf)
+  try {
+    await askAll(parts, { ...order, ...kept }, keys, facts, answers, ask, `${order.out}.part`)
+    const types = new Map(facts.columns.map(({ name, type }) => [name, type]))
+    const wanted = kept.wanted.map((name) => ({ name, type: types.get(name) ?? 'string' }) as const)
+    const columns = newColumns({ ...order, ...kept }, wanted, facts.history, keys, answers)
+    const all = freeNames([...columns.names, statusName], taken, order.dataset)
+    const written = await writeList(list, read, judge, columns, all, `${target}.new`)
+    await rename(`${target}.new`, target)
+    await rm(`${target}.part`)
+    return enrichedResult(parts, order.out, list, read, written, answers, columns.spare)
+  } finally {
+    answers.close()
+  }
+}
+
+/** @throws bad_request for a file that exists, or of another format than the list */
+function requireTarget({ list, out, replaces, isDry }: EnrichOrder): void {
+  if (out === null || isDry) return
+  const formats = [list.file, out].map((file) => tableFileOf(resolve(file))?.format)
+  if (formats[0] !== formats[1] || /\.gz$/i.test(out)) {
+    throw badRequest(`The new list has the format of ${quoted(list.file)}: name it so.`)
+  }
+  if (replaces || !existsSync(out)) return
+  throw badRequest(`${out} exists. Choose another name, or replace it with --replace.`)
+}
+
+/** What must be the same for paid answers to count. */
+function orderKeyOf({ dataset, key, match, where, select }: EnrichOrder): object {
+  return { dataset, key, match, where, select }
+}
+
+/** @throws bad_request for columns that are not there, or a dataset without a history column */
+function planOf({ key, match, where, select }: EnrichOrder, facts: DatasetFacts): Plan {
+  const { history, columns } = facts
+  if (match === 'wide' && history === null) {
+    throw badRequest('--match wide needs a dataset with a history column: take all.')
+  }
+  for (const name of select ?? []) columnOf(facts, name, '--select')
+  for (const { column } of where) columnOf(facts, column, '--where')
+  const inNames = match === 'wide' ? [key, history] : [key]
+  const others = columns.map(({ name }) => name).filter((name) => !inNames.includes(name))
+  const wanted = [...new Set(select ?? others)]
+  const asked = match === 'wide' ? [key, history ?? '', ...wanted] : [key, ...wanted]
+  const steps = match === 'newest' ? newestSteps(facts, where) : [[]]
+  return { wanted, select: [...new Set(asked)], steps }
+}
+
+async function askAll(
+  parts: CliParts,
+  question: ListQuestion,
+  keys: readonly string[],
+  { limit }: DatasetFacts,
+  answers: AnswersFile,
+  ask: AskServer,
+  part: string,
+): Promise<void> {
+  const progress = progressReport(parts, false)
+  const report = (done: number) => {
+    progress.report({ what: 'asking', rowsDone: done, rows: keys.length, unit: 'keys' })
+  }
+  try {
+    await askKeys(question, keys, limit.max, answers, ask, report)
+  } catch (cause) {
+    const { message } = cause as Error
+    const way = `What was paid is in ${part}: run the same command again to go on from there`
+    const isOver = cause instanceof ServiceError && cause.code === 'row_quota_exceeded'
+    const when = isOver ? ', when rows are left or with a larger plan' : ''
+    const text = `${message} ${way}${when}.`
+    if (cause instanceof ServiceError) throw new ServiceError(cause.code, text)
+    throw new Error(text, { cause })
+  } finally {
+    progress.end()
+  }
+}

@@ -1,0 +1,180 @@
+import { existsSync } from 'node:fs'
+import { strFromU8, unzipSync } from 'fflate'
+import t from 'tap'
+import type { StreamCell } from '../../../src/sheet/sheet-stream.js'
+import { openExcel } from '../../../src/versions/tables/excel-table.js'
+import type { TableOrder } from '../../../src/versions/tables/table.js'
+import { inns, startLists, workbookOf } from './fixtures/lists.js'
+
+const [first = '', second = '', third = ''] = inns
+const lists = await startLists(t)
+const { enrich, write, read } = lists
+
+const text = (value: string): StreamCell => ({ kind: 'text', text: value })
+const number = (value: string): StreamCell => ({ kind: 'number', text: value })
+
+/** The rows of a workbook by their numbers, as texts. */
+async function rowsOf(name: string) {
+  const order = { path: lists.path(name), file: name, format: 'Excel', skipLines: 0, sheet: null }
+  const { rows, sheet } = await openExcel(order as unknown as TableOrder)
+  const found: Record<number, readonly (string | null)[]> = {}
+  for await (const batch of rows) for (const { line, cells } of batch) found[line] = cells
+  return { sheet, rows: found }
+}
+
+await t.test('values, their types and empty rows stay; new columns come last', async (t) => {
+  write(
+    'list.xlsx',
+    workbookOf([
+      [text('Our clients')],
+      [],
+      [text('ИНН'), text('day'), text('sum'), text('ok')],
+      [
+        text(first),
+        { kind: 'date', text: '2024-05-06' },
+        number('12.5'),
+        { kind: 'boolean', text: 'true' },
+      ],
+      [number(second), text('=1+1'), number('770708389312'), null],
+      [],
+      [number(third.replace(/^0/, '')), { kind: 'date', text: '2024-05-06 07:08:09' }, null, null],
+      [text('00123'), text('0042'), null, null, text('far')],
+    ]),
+  )
+  const argv = ['list.xlsx', '--column', 'ИНН', '--select', 'year,name,revenue,note']
+  const { code, stdout, stderr } = await enrich([...argv, '-o', 'out.xlsx'])
+  t.same({ code, stderr }, { code: 0, stderr: '' })
+  t.match(stdout, /4 lines, 3 found, 0 not found, 1 malformed; 3 rows charged/)
+  t.match(stdout, /styles, formulas and other sheets of the workbook are not kept/)
+  t.same(await rowsOf('out.xlsx'), {
+    sheet: 'Clients',
+    rows: {
+      1: ['Our clients'],
+      3: ['ИНН', 'day', 'sum', 'ok', null, 'year', 'name', 'revenue', 'note', '_status'],
+      4: [
+        first,
+        '2024-05-06',
+        '12.5',
+        'true',
+        null,
+        '2024',
+        'ООО «Фирма 0»',
+        '506',
+        '=1+0',
+        'found',
+      ],
+      5: [
+        second,
+        '=1+1',
+        '770708389312',
+        null,
+        null,
+        '2023',
+        'ООО «Фирма 1»',
+        '755.75',
+        null,
+        'found',
+      ],
+      7: [
+        third,
+        '2024-05-06 07:08:09',
+        null,
+        null,
+        null,
+        '2022',
+        'ООО «Фирма 2»',
+        '1005.5',
+        '=1+2',
+        'found',
+      ],
+      8: ['00123', '0042', null, null, 'far', null, null, null, null, 'malformed'],
+    },
+  })
+  const sheet = strFromU8(
+    unzipSync(read('out.xlsx'))['xl/worksheets/sheet1.xml'] ?? new Uint8Array(),
+  )
+  t.notMatch(sheet, /<f>/)
+  t.match(sheet, /<c r="B5" s="2" t="inlineStr"><is><t xml:space="preserve">=1\+1<\/t>/)
+  t.match(sheet, /<c r="C5" s="1"><v>770708389312<\/v>/)
+})
+
+await t.test('rows of all move the rows below them; zeros become texts again', async (t) => {
+  write(
+    'lost.xlsx',
+    workbookOf([
+      [text('n'), text('inn')],
+      [number('1'), number(first.replace(/^0/, ''))],
+      [number('2'), text(third)],
+    ]),
+  )
+  const dry = await enrich(['lost.xlsx', '--dry-run', '--match', 'all'])
+  t.match(dry.stdout, /zeros lost: 1 key \(line 2: \d{9} → 0\d{9}\)/)
+  const argv = [
+    'lost.xlsx',
+    '-o',
+    'lost-out.xlsx',
+    '--match',
+    'all',
+    '--select',
+    'year',
+    '--add-zeros',
+  ]
+  t.equal((await enrich(argv)).code, 0)
+  t.same((await rowsOf('lost-out.xlsx')).rows, {
+    1: ['n', 'inn', 'year', '_status'],
+    2: ['1', first, '2022', 'found'],
+    3: ['1', first, '2023', 'found'],
+    4: ['1', first, '2024', 'found'],
+    5: ['2', third, '2022', 'found'],
+  })
+})
+
+await t.test('numbers of any size are keys with every digit that the file has', async (t) => {
+  write(
+    'ids.xlsx',
+    workbookOf([
+      [text('id')],
+      [number('9007199254740993')],
+      [number('9.007199254740992E15')],
+      [number('12345678901234567890')],
+      [text('9007199254740991')],
+    ]),
+  )
+  const argv = [
+    'ids.xlsx',
+    '-o',
+    'ids-out.xlsx',
+    '--dataset',
+    'ids',
+    '--key',
+    'id',
+    '--select',
+    'name',
+  ]
+  t.equal((await enrich(argv)).code, 0)
+  t.same((await rowsOf('ids-out.xlsx')).rows, {
+    1: ['id', 'name', '_status'],
+    2: ['9007199254740993', 'n0', 'found'],
+    3: ['9007199254740992', 'n-1', 'found'],
+    4: ['12345678901234567890', null, 'not_found'],
+    5: ['9007199254740991', 'n-2', 'found'],
+  })
+})
+
+await t.test('an empty workbook, another sheet and a damaged file are refused', async (t) => {
+  write('empty.xlsx', workbookOf([]))
+  write('head.xlsx', workbookOf([[text('inn')]]))
+  write('damaged.xlsx', 'PK')
+  for (const [argv, message] of [
+    [['empty.xlsx'], /is empty/],
+    [['head.xlsx', '--sheet', 'Other'], /no sheet "Other".*Clients/],
+    [['damaged.xlsx'], /can't be read as a workbook/],
+  ] as const) {
+    const { code, stderr } = await enrich([...argv, '-o', 'none.xlsx'])
+    t.equal(code, 1)
+    t.match(stderr, message)
+    t.notOk(existsSync(lists.path('none.xlsx')))
+  }
+  t.equal((await enrich(['head.xlsx', '-o', 'head-out.xlsx', '--select', 'year'])).code, 0)
+  t.same((await rowsOf('head-out.xlsx')).rows, { 1: ['inn', 'year', '_status'] })
+})
