@@ -21,6 +21,9 @@ const refusals: Readonly<Record<RefusalReason, string>> = {
   company:
     'Give the name of the company and its INN of 10 or 12 digits; a KPP has 9. Check the digits.',
   'no-change': 'The subscription has these plans already.',
+  scheduled:
+    'Another plan is ordered for this dataset, and its months are paid. Order again when it has ' +
+    'taken effect.',
   over: 'The subscription is over. Renew it, or order a new one.',
   unknown: 'This address has no such subscription.',
 }
