@@ -1,6 +1,7 @@
 import './page.js'
 import { startDatasetPage } from './dataset/dataset-page.js'
 import { searchColumns } from './question/columns.js'
+import { showTotals } from './order-total.js'
 import { startAccount } from './account/account-page.js'
 
 searchColumns()
@@ -8,3 +9,5 @@ const explorer = document.getElementById('explorer-app')
 if (explorer) startDatasetPage(explorer)
 const account = document.getElementById('account-app')
 if (account) startAccount(account)
+const total = document.getElementById('order-total')
+if (total) showTotals(total)

@@ -67,7 +67,7 @@ export const russianLetterWords: LetterWords = {
   orderConfirmed: {
     subject: (name) => `Заказ выполнен, открыт доступ${name}`,
     opening: 'Спасибо. Токен остался прежним.',
-    laterSubject: (name) => `Ваш заказ вступит в силу позже: ${name}`,
+    laterSubject: (name) => `Заказ вступит в силу позже, доступ${name}`,
     laterOpening: 'Спасибо. Токен прежний, и пока ничего не меняется.',
     from: (at) => `Если подписка будет продлена, с ${date(at)}:`,
   },

@@ -68,6 +68,8 @@ export const englishShopWords = {
   yourOrder: 'Your order',
   plan: (title: string, plan: string) => `${title}: plan ${plan}`,
   total: 'Total',
+  showTotal: 'Show the total',
+  paidMonths: (count: number) => `at the price of ${number(count)}`,
   placeOrder: 'Order with payment',
   startFree: 'Get the token',
   sendTyped: 'Go on',

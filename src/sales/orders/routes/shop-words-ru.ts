@@ -65,6 +65,8 @@ export const russianShopWords: ShopWords = {
   yourOrder: 'Ваш заказ',
   plan: (title, plan) => `${title}: тариф ${plan}`,
   total: 'Итого',
+  showTotal: 'Показать итог',
+  paidMonths: (count) => `по цене ${number(count)}`,
   placeOrder: 'Заказать с оплатой',
   startFree: 'Получить токен',
   sendTyped: 'Продолжить',
