@@ -43,7 +43,7 @@ export interface Order {
   readonly language: Language
   /** Null for a new subscription until the order is confirmed. */
   readonly subscriptionId: string | null
-  /** What is ordered; of a renewal, what it renews. To be removed at the end of the term: plan ''. */
+  /** What is ordered; of a renewal, what it renews; plan '' = removed at the end of the term. */
   readonly items: readonly Grant[]
   /** Of a change 1 where the term moves to a month from its confirmation, null where it stays. */
   readonly months: number | null

@@ -17,8 +17,8 @@ export function scheduledOrders(store: ControlStore, subscriptionId: string): Pr
 }
 
 /**
- * Changes whose time has come, oldest first. Those of a subscription that is over wait with an order
- * that moves its term, because they then move with it.
+ * Changes whose time has come, oldest first. Those of a subscription that is over wait with an
+ * order that moves its term, because they then move with it.
  */
 export function dueOrders(store: ControlStore, now: number): Promise<Order[]> {
   return ordersWhere(
@@ -130,7 +130,7 @@ function datasetsOf(items: readonly Grant[]): readonly string[] {
   return items.map(({ dataset }) => dataset)
 }
 
-/** Lets an order that waits on a subscription's entry wait on a later one, in the caller's transaction. */
+/** Bases an order that waits on a later entry of its subscription, in the caller's transaction. */
 export async function moveBasis(
   store: ControlStore,
   subscriptionId: string,

@@ -46,9 +46,9 @@ export const englishAccountWords = {
   renewEffect: (end: string) => `The subscription then ends on ${end}.`,
   change: 'Change plans',
   changeText:
-    'A dearer plan costs the monthly difference for each month that is left, also a begun one; of ' +
-    'a year ten count. With less than a month left, it costs a month of all plans less what is ' +
-    'unused, and the subscription then ends a month after the confirmation. A cheaper plan takes ' +
+    'A dearer plan costs the monthly difference for each month that is left, also a begun one; ' +
+    'of a year ten count. With less than a month left, it costs a month of all plans less what ' +
+    'is unused, and the subscription then ends a month after the confirmation. A cheaper plan takes ' +
     'effect at the end of the paid time. The rows of this month stay counted.',
   changeEffect: (end: string) => `The end stays ${end}.`,
   changeMoves: (end: string) =>

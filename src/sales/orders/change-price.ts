@@ -19,10 +19,10 @@ const dayMs = 24 * 3_600_000
 /**
  * The terms of a change from the plans `before` to those `after`. What gets dearer costs its
  * monthly difference for every begun month from `now` to `expiresAt`; of each twelve at most ten
- * count. Where less than a month is left, it costs a month of all plans less the unused share of the
- * old ones: whole days of the month from now, a begun one is unused, rounded down to the rouble.
- * What gets cheaper pays for nothing: each dataset has a quota of its own. The plans of a
- * subscription that is over change at once; its renewal is paid whole.
+ * count. Where less than a month is left, it costs a month of all plans less the unused share of
+ * the old ones: their days left of the days of the month from now. A begun day is unused, and the
+ * price is rounded down to the rouble. What gets cheaper pays for nothing: each dataset has a quota
+ * of its own. The plans of a subscription that is over change at once; its renewal is paid whole.
  */
 export function termsOfChange({
   before,

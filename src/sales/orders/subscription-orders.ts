@@ -82,8 +82,8 @@ export function orderRenewal(
 }
 
 /**
- * What other plans cost, and when they begin. `wanted` names datasets that get another plan, or that
- * are added; the plan of now takes back what was scheduled.
+ * What other plans cost, and when they begin. `wanted` names datasets that get another plan, or
+ * that are added; the plan of now takes back what was scheduled.
  *
  * @throws ShopRefusal; not_found for an unknown subscription
  */

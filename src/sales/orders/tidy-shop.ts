@@ -8,8 +8,9 @@ import type { OrderParts } from './shop.js'
 import { applyDueChanges } from './due-changes.js'
 
 /**
- * Ends orders that were not paid in time, applies changes whose time has come, and removes what is no longer needed: codes after an
- * hour, sessions that were not used for 30 days, and orders that ended unpaid after 90 days.
+ * Ends orders that were not paid in time, applies changes whose time has come, and removes what is
+ * no longer needed: codes after an hour, sessions that were not used for 30 days, and orders that
+ * ended unpaid after 90 days.
  */
 export async function tidyShop({
   store,

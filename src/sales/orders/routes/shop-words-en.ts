@@ -85,7 +85,6 @@ export const englishShopWords = {
   waitingTitle: 'Your order',
   waitingText: 'It waits for its payment. All of this was also sent to your e-mail address.',
   orderNumber: 'Order number',
-  amount: 'Amount',
   payUntil: 'Pay by',
   howToPay: 'How to pay',
   lostToken: 'Lost token',

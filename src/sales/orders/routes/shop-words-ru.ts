@@ -82,7 +82,6 @@ export const russianShopWords: ShopWords = {
   waitingTitle: 'Ваш заказ',
   waitingText: 'Он ждёт оплаты. Всё это также отправлено вам по почте.',
   orderNumber: 'Номер заказа',
-  amount: 'Сумма',
   payUntil: 'Оплатить до',
   howToPay: 'Как оплатить',
   lostToken: 'Потерян токен',
