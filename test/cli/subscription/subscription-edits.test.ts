@@ -241,7 +241,7 @@ await t.test('orders keep their agreed prices after the registry changes', async
   t.match(all, [
     { subscription: id, email: 'buyer@example.org', kind: 'new', months: 1, amount_rub: 990 },
     { kind: 'renew', months: 12, amount_rub: 9900, ordered_at: '2026-11-16T12:00:00Z' },
-    { kind: 'change', amount_rub: 29_000, after: { grants: [{ plan: 'start' }, { plan: 'pro' }] } },
+    { kind: 'change', amount_rub: 31_900, after: { grants: [{ plan: 'start' }, { plan: 'pro' }] } },
   ])
   const csv = await cli.das(['order', 'list', '--all', '--csv'])
   t.match(
