@@ -34,6 +34,15 @@ export interface OrderRow {
   readonly audited: number
 }
 
+/** A change that takes effect at the end of a term. */
+interface ScheduledRow {
+  readonly id: string
+  readonly subscription: string
+  /** JSON of what changes; a dataset without a plan is removed. */
+  readonly items: string
+  readonly at: number
+}
+
 interface LetterRow {
   /** As the post sees it: a number is used again once its letter was removed. */
   readonly id: string
@@ -47,6 +56,10 @@ export interface Books {
   readonly subscriptions: ReadonlyMap<string, SubscriptionRow>
   readonly tokens: ReadonlyMap<string, TokenRow>
   readonly orders: ReadonlyMap<string, OrderRow>
+  /** Also the owner's. */
+  readonly scheduled: ReadonlyMap<string, ScheduledRow>
+  /** The numbers of paid orders, `2026-7`. */
+  readonly receipts: readonly string[]
   readonly letters: ReadonlyMap<string, LetterRow>
   /** Rows by subscription, dataset and month. */
   readonly usage: ReadonlyMap<string, number>
@@ -79,6 +92,16 @@ export function readBooks(state: string): Books {
         ),
       ),
       orders: byId(all<OrderRow>(ordersSql)),
+      scheduled: byId(
+        all<ScheduledRow>(
+          `SELECT id, subscription_id AS subscription, items, expires_at AS at FROM orders
+           WHERE state = 'confirmed' AND entry IS NULL ORDER BY ordered_at, id`,
+        ),
+      ),
+      receipts: all<{ number: string }>(
+        `SELECT receipt_year || '-' || receipt_number AS number FROM orders
+         WHERE receipt_number IS NOT NULL ORDER BY receipt_year, receipt_number`,
+      ).map(({ number }) => number),
       letters: byId(
         all<LetterRow>(
           `SELECT 'letter-' || id || '-' || created_at AS id, kind, state, last_error AS error
@@ -110,6 +133,8 @@ const emptyBooks: Books = {
   subscriptions: new Map(),
   tokens: new Map(),
   orders: new Map(),
+  scheduled: new Map(),
+  receipts: [],
   letters: new Map(),
   usage: new Map(),
 }

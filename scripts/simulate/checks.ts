@@ -16,6 +16,7 @@ const tokensAskedMax = 3
 export function checkBooks(world: World, before: Books, after: Books): void {
   checkUsage(world, before, after)
   checkOrders(world, before, after)
+  checkScheduled(world, before, after)
   checkSubscriptions(world, before, after)
   checkLetters(world, before, after)
 }
@@ -64,7 +65,8 @@ function checkOrders(world: World, before: Books, after: Books): void {
     const known = before.orders.get(id)
     const { state, amountRub, paid } = order
     if (known) {
-      const isAllowed = changesOfState[known.state].includes(state)
+      const isReplaced = before.scheduled.has(id) && state === 'expired'
+      const isAllowed = isReplaced || changesOfState[known.state].includes(state)
       world.require(isAllowed, `${name}: ${known.state} became ${state}`)
       world.require(known.amountRub === amountRub, `${name}: its amount changed`)
     }
@@ -79,6 +81,26 @@ function checkOrders(world: World, before: Books, after: Books): void {
   for (const [id, { state }] of before.orders) {
     const isKept = after.orders.has(id) || (state !== 'waiting' && state !== 'confirmed')
     world.require(isKept, `${world.nameOf(id)}: a ${state} order was removed`)
+  }
+}
+
+/** A change to something cheaper never comes before the end; paid orders have numbers without gaps. */
+function checkScheduled(world: World, before: Books, after: Books): void {
+  for (const [id, { at, subscription }] of before.scheduled) {
+    if (after.scheduled.has(id) || after.orders.get(id)?.state !== 'confirmed') continue
+    const now = after.subscriptions.get(subscription)?.entries ?? 0
+    const was = before.subscriptions.get(subscription)?.entries ?? 0
+    world.require(now > was, `${world.nameOf(id)}: it is gone without an entry`)
+    world.require(world.now >= at, `${world.nameOf(id)}: cheaper plans before the end of the term`)
+  }
+  for (const { at, subscription } of after.scheduled.values()) {
+    const end = after.subscriptions.get(subscription)?.expiresAt ?? 0
+    world.require(at <= end, `${world.nameOf(subscription)}: a change beyond the end of its term`)
+  }
+  const years = Map.groupBy(after.receipts, (number) => number.split('-')[0] ?? '')
+  for (const [year, numbers] of years) {
+    const wanted = numbers.map((_, at) => `${year}-${at + 1}`)
+    world.require(numbers.join() === wanted.join(), `the numbers of ${year}: ${numbers.join()}`)
   }
 }
 

@@ -17,7 +17,7 @@ import type { CliParts } from './parts.js'
 import { count, day } from './print.js'
 import { linesOrNone, reportCsv } from './table.js'
 import { readFilledStore, readStore, withFilledStore } from './state.js'
-import { grantsText, orderJson, receiptText } from './subscription/plan-options.js'
+import { grantsText, orderJson, orderState, receiptText } from './subscription/plan-options.js'
 
 type ListFlags = Flags & { readonly all?: boolean }
 
@@ -88,7 +88,7 @@ async function list(parts: CliParts, state: string, isAll: boolean): Promise<Res
     lines: linesOrNone(parts.stdout, orders ?? [], none, {
       ORDER: ({ order }) => order.orderId,
       ORDERED: ({ order }) => day(order.orderedAt),
-      STATE: ({ order }) => order.state,
+      STATE: ({ order }) => orderState(order),
       WHAT: ({ order }) => order.kind,
       'E-MAIL': ({ order }) => order.email,
       MONTHS: ({ order }) => order.months,
@@ -118,7 +118,7 @@ async function show(parts: CliParts, state: string, id: string): Promise<Result>
   return {
     json: paidJson(shown),
     lines: [
-      `Order ${order.orderId} of ${order.email}: ${order.kind}${of}, ${order.state}`,
+      `Order ${order.orderId} of ${order.email}: ${order.kind}${of}, ${orderState(order)}`,
       `${count(parts.stdout, order.amountRub)} RUB${time}: ${grantsText(order.items)}`,
       ...buyerLines(order),
       order.byOwner
@@ -208,5 +208,6 @@ function csvLines(orders: readonly PaidOrder[]): readonly string[] {
     expires_at: ({ order }) => order.effect && isoTime(order.effect.expiresAt),
     grants: ({ order }) => order.effect && grantsText(order.effect.grants),
     global_rows: ({ order }) => order.effect && order.effect.globalRows,
+    takes_effect_at: ({ order }) => isoTimeOrNull(order.takesEffectAt),
   })
 }

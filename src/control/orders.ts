@@ -43,9 +43,9 @@ export interface Order {
   readonly language: Language
   /** Null for a new subscription until the order is confirmed. */
   readonly subscriptionId: string | null
-  /** The datasets and plans that are ordered; of a renewal, those that it renews. */
+  /** What is ordered; of a renewal, what it renews; plan '' = removed at the end of the term. */
   readonly items: readonly Grant[]
-  /** Null for a change, which buys no time. */
+  /** Of a change 1 where the term moves to a month from its confirmation, null where it stays. */
   readonly months: number | null
   /** The whole price, in whole roubles. */
   readonly amountRub: number
@@ -61,6 +61,8 @@ export interface Order {
   readonly paper: string | null
   /** Null until it is paid, and for one without a price. */
   readonly receipt: ReceiptNumber | null
+  /** Of a change to something cheaper, until it takes effect: the end of the term. */
+  readonly takesEffectAt: number | null
   /** When it was confirmed or declined, or had expired. */
   readonly doneAt: number | null
   /** Null until it takes effect. */
@@ -69,10 +71,14 @@ export interface Order {
 
 export type NewOrder = Omit<
   Order,
-  'orderId' | 'state' | 'byOwner' | 'paper' | 'receipt' | 'doneAt' | 'effect'
->
+  'orderId' | 'state' | 'byOwner' | 'paper' | 'receipt' | 'takesEffectAt' | 'doneAt' | 'effect'
+> &
+  Partial<Pick<Order, 'byOwner' | 'takesEffectAt'>>
 
-interface OrderRow extends Omit<Order, 'items' | 'byOwner' | 'buyer' | 'receipt' | 'effect'> {
+interface OrderRow extends Omit<
+  Order,
+  'items' | 'byOwner' | 'buyer' | 'receipt' | 'takesEffectAt' | 'effect'
+> {
   readonly items: string
   readonly byOwner: number
   readonly buyer: string | null
@@ -91,14 +97,18 @@ const columns = sql`id AS "orderId", kind, state, email, language,
   expires_at AS "expiresAt", buyer, paper, receipt_year AS "receiptYear",
   receipt_number AS "receiptNumber"`
 
-/** Stores an order that waits, in the caller's transaction. */
+/** Stores an order that waits, or a confirmed one of the owner, in the caller's transaction. */
 export async function insertOrder(store: ControlStore, order: NewOrder): Promise<Order> {
   const orderId = createId(store.random, 'ord')
+  const { byOwner = false, takesEffectAt = null } = order
+  const [state, doneAt] = byOwner
+    ? (['confirmed', order.orderedAt] as const)
+    : (['waiting', null] as const)
   await store.run(
     insertInto('orders', {
       id: orderId,
       kind: order.kind,
-      state: 'waiting',
+      state,
       email: order.email,
       language: order.language,
       subscription_id: order.subscriptionId,
@@ -109,16 +119,19 @@ export async function insertOrder(store: ControlStore, order: NewOrder): Promise
       based_on: order.basedOn,
       ordered_at: order.orderedAt,
       pay_until: order.payUntil,
+      by_owner: Number(byOwner),
+      done_at: doneAt,
+      expires_at: takesEffectAt,
     }),
   )
-  const unpaid = { byOwner: false, paper: null, receipt: null, doneAt: null, effect: null } as const
-  return { ...order, orderId, state: 'waiting', ...unpaid }
+  const unpaid = { paper: null, receipt: null, effect: null } as const
+  return { ...order, orderId, state, byOwner, takesEffectAt, doneAt, ...unpaid }
 }
 
 /** What was sold; `now` in ms since the epoch. */
 export interface Sold {
   readonly kind: OrderKind
-  /** Left out for a change, which buys no time. */
+  /** Left out for a change that keeps the end. */
   readonly months?: number | undefined
   /** Whole roubles; left out = none was agreed. */
   readonly priceRub?: number | undefined
@@ -222,7 +235,8 @@ export async function orderOfEmail(
   return (await ordersWhere(store, sql`id = ${orderId} AND ${isTheirs}`))[0]
 }
 
-async function ordersWhere(store: ControlStore, condition: Sql): Promise<Order[]> {
+/** Orders that a condition of SQL holds for, oldest first. */
+export async function ordersWhere(store: ControlStore, condition: Sql): Promise<Order[]> {
   const rows = await store.all<OrderRow>(
     sql`SELECT ${columns} FROM orders WHERE ${condition}
      ORDER BY ordered_at, coalesce(entry, 0), id`,
@@ -236,7 +250,10 @@ export async function endOrder(
   orderId: string,
   { state, now }: { readonly state: 'declined' | 'expired'; readonly now: number },
 ): Promise<void> {
-  await store.run(sql`UPDATE orders SET state = ${state}, done_at = ${now} WHERE id = ${orderId}`)
+  await store.run(
+    sql`UPDATE orders SET state = ${state}, done_at = ${now}, expires_at = NULL
+     WHERE id = ${orderId}`,
+  )
 }
 
 /** The orders that were not paid in time and still wait. */
@@ -271,6 +288,7 @@ function orderOf(stored: OrderRow): Order {
       receiptYear === null || receiptNumber === null
         ? null
         : { year: receiptYear, number: receiptNumber },
+    takesEffectAt: entry === null ? expiresAt : null,
     effect,
   })
 }

@@ -6,6 +6,7 @@ import type { AuditDetails } from './audit.js'
 import { checkGrants, grantTexts, insertGrants } from './grants.js'
 import type { Grant } from './grants.js'
 import { enterSale } from './orders.js'
+import { dropScheduled, grantsAtEnd, moveScheduled } from './scheduled-changes.js'
 import { endSessionsOf } from './sessions/sessions.js'
 import { sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
@@ -25,7 +26,7 @@ const monthsAheadMax = 120
 export interface Extension {
   /** 1 to 120. */
   readonly months: number
-  /** The price of the months under these grants, in whole roubles. */
+  /** The price of the months under the grants that they begin with, in whole roubles. */
   readonly priceRub: (grants: readonly Grant[]) => number
   /** The order of the shop; left out = the owner's. */
   readonly orderId?: string
@@ -63,7 +64,7 @@ export async function extendSubscription(
       sql`UPDATE subscriptions SET expires_at = ${expiresAt}, anchor_day = ${anchorDay}
        WHERE id = ${subscriptionId}`,
     )
-    const priceRub = priceOf(before.grants)
+    const priceRub = priceOf(await grantsAtEnd(tx, before))
     await enterSale(tx, subscriptionId, {
       kind: 'renew',
       months,
@@ -94,15 +95,17 @@ export interface SubscriptionChange {
   readonly language?: Language
   /** What the change costs, in whole roubles; left out = nothing. */
   readonly priceRub?: number
+  /** 1 = the term moves to one month from now; left out = its end stays. */
+  readonly months?: 1 | undefined
   /** The order of the shop; left out = the owner's. */
   readonly orderId?: string
   readonly now: () => number
 }
 
 /**
- * Changes plans, datasets, the common cap or the subscriber, from the next request on. The end date
- * and the usage of this month stay: a change does not reset a quota. Another address ends the
- * sessions of the one before.
+ * Changes plans, datasets, the common cap or the subscriber, from the next request on. The usage of
+ * this month stays: a change does not reset a quota. What was scheduled for the same datasets no
+ * longer happens. Another address ends the sessions of the one before.
  *
  * @throws not_found; bad_request for a cancelled subscription, or an invalid change.
  */
@@ -117,19 +120,25 @@ export async function changeSubscription(
     const before = await uncancelled(tx, subscriptionId)
     const orderedAt = change.now()
     const grants = changedGrants(before, change)
-    const { globalRows = before.globalRows, language = before.language } = change
+    const { globalRows = before.globalRows, language = before.language, months } = change
+    const expiresAt = months ? addMonths(orderedAt, months) : before.expiresAt
+    const anchorDay = months ? dayOfMonth(orderedAt) : before.anchorDay
     const email = newEmail ?? before.email
     await ensureSubscriber(tx, email, orderedAt)
     const isTheirs = tx.dialect.isEmail(sql`email`, email)
     await tx.run(
       sql`UPDATE subscriptions SET global_rows = ${globalRows}, language = ${language},
+         expires_at = ${expiresAt}, anchor_day = ${anchorDay},
          subscriber_id = (SELECT id FROM subscribers WHERE ${isTheirs})
        WHERE id = ${subscriptionId}`,
     )
     await tx.run(sql`DELETE FROM grants WHERE subscription_id = ${subscriptionId}`)
     await insertGrants(tx, subscriptionId, grants)
     const { priceRub, orderId } = change
-    await enterSale(tx, subscriptionId, { kind: 'change', priceRub, orderId, now: orderedAt })
+    const sold = { kind: 'change', months, priceRub, orderId, now: orderedAt } as const
+    await enterSale(tx, subscriptionId, sold)
+    await dropScheduled(tx, subscriptionId, namedIn(change), orderedAt)
+    if (months) await moveScheduled(tx, before, expiresAt)
     const after = await showSubscription(tx, subscriptionId)
     if (after.email !== before.email) await endSessionsOf(tx, before.email)
     await recordAction(tx, {
@@ -175,9 +184,10 @@ async function uncancelled(store: ControlStore, subscriptionId: string): Promise
   throw badRequest(`Subscription '${subscriptionId}' is cancelled. Create a new one.`)
 }
 
-function changedGrants(
-  before: Subscription,
-  { grants, withdrawn }: SubscriptionChange,
+/** The grants after a change. @throws bad_request for an invalid one */
+export function changedGrants(
+  before: Pick<Subscription, 'grants'>,
+  { grants, withdrawn }: Pick<SubscriptionChange, 'grants' | 'withdrawn'>,
 ): readonly Grant[] {
   const plans = new Map(before.grants.map(({ dataset, plan }) => [dataset, plan]))
   for (const dataset of withdrawn) {
@@ -197,10 +207,11 @@ function changedGrants(
 
 /** What a change changed, before and after. */
 function differences(before: Subscription, after: Subscription): AuditDetails {
-  const facts = ({ email, language, globalRows, grants }: Subscription) => ({
+  const facts = ({ email, language, globalRows, grants, expiresAt }: Subscription) => ({
     email,
     language,
     global_rows: globalRows,
+    expires_at: isoTime(expiresAt),
     grants: grantTexts(grants),
   })
   const earlier: AuditDetails = facts(before)
@@ -215,7 +226,14 @@ function differences(before: Subscription, after: Subscription): AuditDetails {
 
 /** A dataset named twice is a mistake: it gets one plan, or is withdrawn. */
 function checkOnce(grants: readonly Grant[], withdrawn: readonly string[]): void {
-  const named = [...grants.map(({ dataset }) => dataset), ...withdrawn]
+  const named = namedIn({ grants, withdrawn })
   const twice = named.find((dataset, at) => named.indexOf(dataset) !== at)
   if (twice !== undefined) throw badRequest(`Name the dataset '${twice}' only once.`)
+}
+
+function namedIn({
+  grants,
+  withdrawn,
+}: Pick<SubscriptionChange, 'grants' | 'withdrawn'>): readonly string[] {
+  return [...grants.map(({ dataset }) => dataset), ...withdrawn]
 }

@@ -28,6 +28,8 @@ export interface ChoiceJson {
   readonly dataset: string
   readonly title: string
   readonly current: string | null
+  /** The plan from the end of the term on. */
+  readonly at_end: string | null
   readonly plans: readonly {
     readonly name: string
     readonly month_rub: number
@@ -42,6 +44,8 @@ export interface OrderJson {
   readonly ordered_at: string
   readonly done_at: string | null
   readonly items: readonly (Grant & { readonly title: string })[]
+  /** Of a change for the end of the term, until then. */
+  readonly takes_effect_at: string | null
   readonly months: number | null
   readonly amount_rub: number
   /** Only of one that waits, like `payment`. */
@@ -49,4 +53,15 @@ export interface OrderJson {
   readonly payment: string | null
   /** The paper that a person who signed in can open; null without one. */
   readonly paper: 'invoice' | 'receipt' | null
+}
+
+/** The price of what is wanted, and when it begins. */
+export interface QuoteJson {
+  readonly amount_rub: number
+  /** The end of the subscription after it. */
+  readonly expires_at: string
+  /** Whether the term moves to one month from the confirmation. */
+  readonly moves_term: boolean
+  /** What changes at the end of the term. */
+  readonly later: readonly (Grant & { readonly title: string })[]
 }

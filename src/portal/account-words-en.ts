@@ -46,10 +46,19 @@ export const englishAccountWords = {
   renewEffect: (end: string) => `The subscription then ends on ${end}.`,
   change: 'Change plans',
   changeText:
-    'A dearer plan costs the difference for the time that is left, rounded down to whole ' +
-    'roubles. The rows of this month stay counted.',
-  changeEffect: (end: string) => `The new plans count from now; the end stays ${end}.`,
+    'A dearer plan costs the monthly difference for each month that is left, also a begun one; ' +
+    'of a year ten count. With less than a month left, it costs a month of all plans less what ' +
+    'is unused, and the subscription then ends a month after the confirmation. A cheaper plan takes ' +
+    'effect at the end of the paid time. The rows of this month stay counted.',
+  changeEffect: (end: string) => `The end stays ${end}.`,
+  changeMoves: (end: string) =>
+    `The subscription ends a month after the confirmation: confirmed today, on ${end}.`,
+  changeLater: (plans: string) => `From its end on: ${plans}.`,
+  changePlan: (title: string, plan: string) => `${title}: ${plan}`,
+  removed: 'removed',
   asNow: (plan: string) => `${plan}, as now`,
+  asScheduled: (plan: string, later: string) =>
+    `${plan} until the end of the paid time, then ${later}`,
   notAdded: 'not added',
   planChoice: (plan: string, price: string, rows: string) =>
     `${plan}: ${price}, ${rows} rows a month`,
@@ -59,13 +68,14 @@ export const englishAccountWords = {
   showPrice: 'Show the price',
   price: 'Price',
   order: 'Order with payment',
-  orderFree: 'Do it now',
+  orderFree: 'Order',
   terms: 'By ordering you accept the',
   termsLink: 'terms',
   orders: 'Orders',
   noOrders: 'Nothing was ordered so far.',
   orderKinds,
   orderStates,
+  takesEffect: (on: string) => `takes effect on ${on}`,
   number: 'Number',
   orderedOn: 'Ordered on',
   doneOn: 'Done on',
@@ -116,3 +126,11 @@ export const englishAccountWords = {
 
 /** The texts of the account page in one language. */
 export type AccountWords = typeof englishAccountWords
+
+/** What became of an order, or when it will take effect. */
+export function orderStateText(
+  say: AccountWords,
+  { state, takes_effect_at: on }: Pick<OrderJson, 'state' | 'takes_effect_at'>,
+): string {
+  return on === null ? say.orderStates[state] : say.takesEffect(say.date(on))
+}

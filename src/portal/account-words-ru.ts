@@ -21,10 +21,18 @@ export const russianAccountWords: AccountWords = {
   renewEffect: (end) => `Тогда подписка закончится ${end}.`,
   change: 'Сменить тарифы',
   changeText:
-    'Более дорогой тариф стоит разницу за оставшееся время, с округлением вниз до целых рублей. ' +
-    'Строки этого месяца остаются посчитанными.',
-  changeEffect: (end) => `Новые тарифы действуют сразу; срок прежний, ${end}.`,
+    'Более дорогой тариф стоит месячную разницу за каждый оставшийся месяц, начатый тоже; за год ' +
+    'считаются десять. Если осталось меньше месяца, он стоит месяц всех тарифов за вычетом ' +
+    'неиспользованного, и подписка закончится через месяц после подтверждения. Более дешёвый ' +
+    'тариф вступает в силу в конце оплаченного срока. Строки этого месяца остаются посчитанными.',
+  changeEffect: (end) => `Срок прежний, ${end}.`,
+  changeMoves: (end) =>
+    `Подписка закончится через месяц после подтверждения: если оно сегодня, ${end}.`,
+  changeLater: (plans) => `С её окончания: ${plans}.`,
+  changePlan: (title, plan) => `${title}: ${plan}`,
+  removed: 'исключён',
   asNow: (plan) => `${plan}, как сейчас`,
+  asScheduled: (plan, later) => `${plan} до конца оплаченного срока, затем ${later}`,
   notAdded: 'не добавлять',
   planChoice: (plan, price, rows) => `${plan}: ${price}, строк в месяц: ${rows}`,
   aMonth: (price) => `${price} в месяц`,
@@ -33,7 +41,7 @@ export const russianAccountWords: AccountWords = {
   showPrice: 'Показать цену',
   price: 'Цена',
   order: 'Заказать с оплатой',
-  orderFree: 'Выполнить сейчас',
+  orderFree: 'Заказать',
   terms: 'Оформляя заказ, вы принимаете',
   termsLink: 'условия',
   orders: 'Заказы',
@@ -45,6 +53,7 @@ export const russianAccountWords: AccountWords = {
     declined: 'отклонён',
     expired: 'истёк',
   },
+  takesEffect: (on) => `вступит в силу ${on}`,
   number: 'Номер',
   orderedOn: 'Оформлен',
   doneOn: 'Завершён',

@@ -5,7 +5,12 @@ import type { PageContext } from './page-context.js'
 import type { PortalWords } from './portal-words-en.js'
 
 /** How a visitor gets a plan; null if the page does not say it. */
-export type PlanWay = { readonly heading: string; readonly of: (plan: ShownPlan) => Html | null }
+export interface PlanWay {
+  readonly heading: string
+  readonly of: (plan: ShownPlan) => Html | null
+  /** A price as the link that orders the plan for these months. */
+  readonly priced: (plan: ShownPlan, months: number, price: string) => Html | string
+}
 
 /** Finds how to get the plans of a dataset; null = there is no way here. */
 export type FindPlanWay = (context: PageContext, dataset: string) => PlanWay | null
@@ -40,13 +45,16 @@ export function plansTable(
 
 /** On a phone a plan is a list of facts, each with its label. */
 function planRow(words: PortalWords, plan: ShownPlan, way: PlanWay | null): Html {
-  const price = (roubles: number) => (roubles === 0 ? words.free : words.roubles(roubles))
-  const number = (label: string, text: string) =>
+  const price = (roubles: number, months: number) => {
+    const text = roubles === 0 ? words.free : words.roubles(roubles)
+    return way?.priced(plan, months, text) ?? text
+  }
+  const number = (label: string, text: Html | string) =>
     html`<td class="number" data-label="${label}">${text}</td>`
   return html`<tr>
     <th scope="row">${plan.name}</th>
-    ${number(words.monthPrice, price(plan.monthRub))}
-    ${number(words.yearPrice, price(plan.yearRub))}
+    ${number(words.monthPrice, price(plan.monthRub, 1))}
+    ${number(words.yearPrice, price(plan.yearRub, 12))}
     ${number(words.rowsPerMonth, words.number(plan.rowsPerMonth))}
     <td data-label="${words.history}">
       ${plan.history === 'all' ? words.allYears : words.lastYears(plan.history)}

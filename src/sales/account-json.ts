@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { Check } from 'typebox/value'
 import type { Language } from '../config.js'
 import { redirectTarget } from '../control/connections/redirect-target.js'
+import type { Grant } from '../control/grants.js'
 import type { Order } from '../control/orders.js'
 import { badRequest } from '../errors.js'
 import { plainText } from '../plain-text.js'
@@ -9,6 +10,7 @@ import type {
   ChoiceJson,
   ConnectionJson,
   OrderJson,
+  QuoteJson,
   ShopAccountJson,
 } from '../portal/account-api.js'
 import type { OwnConnection } from '../service/own-connections.js'
@@ -17,6 +19,7 @@ import { paperOf } from './orders/papers/paper.js'
 import type { PlanChoice, ShopAccount } from './orders/shop-account.js'
 import { howToPay, titleOf } from './orders/shop.js'
 import type { Shop } from './orders/shop.js'
+import type { ChangeQuote, RenewalQuote } from './orders/subscription-orders.js'
 
 const text = Type.String({ maxLength: 200 })
 const months = Type.Integer()
@@ -81,12 +84,13 @@ export function accountJson(
 function choiceJson(
   shop: Shop,
   language: Language,
-  { dataset, current, plans: offered }: PlanChoice,
+  { dataset, current, atEnd, plans: offered }: PlanChoice,
 ): ChoiceJson {
   return {
     dataset,
     title: titleOf(shop, language, dataset),
     current,
+    at_end: atEnd,
     plans: offered.map(({ name, priceRub, rowsPerMonth }) => {
       return { name, month_rub: priceRub, rows_per_month: rowsPerMonth }
     }),
@@ -102,14 +106,30 @@ export function orderJson(shop: Shop, language: Language, order: Order): OrderJs
     state: order.state,
     ordered_at: isoTime(order.orderedAt),
     done_at: isoTimeOrNull(order.doneAt),
-    items: order.items.map((item) => ({
-      ...item,
-      title: titleOf(shop, language, item.dataset),
-    })),
+    items: titled(shop, language, order.items),
+    takes_effect_at: isoTimeOrNull(order.takesEffectAt),
     months: order.months,
     amount_rub: order.amountRub,
     pay_until: waiting && isoTime(waiting.payUntil),
     payment: waiting && howToPay(shop, language, waiting),
     paper: paperOf(shop.registry(), order)?.kind ?? null,
   }
+}
+
+/** A price in JSON: of more months, or of other plans. */
+export function quoteJson(
+  shop: Shop,
+  language: Language,
+  quote: RenewalQuote | ChangeQuote,
+): QuoteJson {
+  return {
+    amount_rub: quote.amountRub,
+    expires_at: isoTime(quote.expiresAt),
+    moves_term: 'later' in quote && quote.months !== null,
+    later: 'later' in quote ? titled(shop, language, quote.later) : [],
+  }
+}
+
+function titled(shop: Shop, language: Language, items: readonly Grant[]): OrderJson['items'] {
+  return items.map((item) => ({ ...item, title: titleOf(shop, language, item.dataset) }))
 }

@@ -1,5 +1,6 @@
 import { russianAccountWords } from '../portal/account-words-ru.js'
 import { englishAccountWords } from '../portal/account-words-en.js'
+import { orderStateText } from '../portal/account-words-en.js'
 import type { AccountWords } from '../portal/account-words-en.js'
 import type { OrderJson } from '../portal/account-api.js'
 import { fact, html } from '../portal/html.js'
@@ -108,7 +109,7 @@ function ordersPart(context: PageContext, orders: readonly OrderJson[]): Html {
               words.day(order.ordered_at),
               say.orderKinds[order.kind],
               words.roubles(order.amount_rub),
-              say.orderStates[order.state],
+              orderStateText(say, order),
             ]),
           )
     }

@@ -16,7 +16,7 @@ import {
   quoteChange,
   quoteRenewal,
 } from './orders/subscription-orders.js'
-import { isoTime, isoTimeOrNull } from '../text.js'
+import { isoTimeOrNull } from '../text.js'
 import { contextOf } from '../http/request-context.js'
 import { readBody } from '../http/body.js'
 import { languageOf } from '../portal/language.js'
@@ -25,7 +25,7 @@ import type { PageContext, Site } from '../portal/page-context.js'
 import { reading, sendPage } from '../portal/send-page.js'
 import { accountPage } from './account-page.js'
 import type { OwnSubscription } from './account-page.js'
-import { accountJson, connectionJson, orderJson, readJson } from './account-json.js'
+import { accountJson, connectionJson, orderJson, quoteJson, readJson } from './account-json.js'
 import { OrderSchema, TypedCodeSchema, WantedSchema } from './account-json.js'
 import { shopWordsOf } from './orders/routes/shop-words.js'
 
@@ -163,13 +163,13 @@ function addOrders(app: FastifyInstance, parts: AccountRouteParts): void {
   addOwn(app, parts, 'GET', '/account/orders', async ({ subscriptionId, language }) =>
     accountJson(shop, language, await shopAccount(shop, subscriptionId)),
   )
-  addOwn(app, parts, 'POST', '/account/quotes', async ({ subscriptionId: id, body }) => {
+  addOwn(app, parts, 'POST', '/account/quotes', async ({ subscriptionId: id, language, body }) => {
     const wanted = readJson(WantedSchema, body)
-    const { amountRub, expiresAt } =
+    const quote =
       wanted.kind === 'renew'
         ? await quoteRenewal(shop, id, wanted.months)
         : await quoteChange(shop, id, wanted.plans)
-    return { amount_rub: amountRub, expires_at: isoTime(expiresAt) }
+    return quoteJson(shop, language, quote)
   })
   addOwn(app, parts, 'POST', '/account/orders', async ({ subscriptionId: id, language, body }) => {
     const wanted = readJson(OrderSchema, body)

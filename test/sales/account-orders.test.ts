@@ -1,9 +1,13 @@
 import t from 'tap'
 import type { Test } from 'tap'
-import { extendSubscription } from '../../src/control/subscription-changes.js'
+import { grantTexts } from '../../src/control/grants.js'
+import { showOrder } from '../../src/control/orders.js'
+import { scheduledOrders } from '../../src/control/scheduled-changes.js'
+import { cancelSubscription, extendSubscription } from '../../src/control/subscription-changes.js'
 import { showSubscription } from '../../src/control/subscriptions.js'
 import { sql } from '../../src/control/store/sql.js'
 import { confirmOrder } from '../../src/sales/orders/confirm-order.js'
+import { tidyShop } from '../../src/sales/orders/tidy-shop.js'
 import { connectAgent } from '../portal/fixtures/connected.js'
 import { partsOf, startShop } from '../portal/fixtures/shop-world.js'
 
@@ -23,6 +27,7 @@ async function account(t: Test, grants = ['things:start'], options: { shop?: str
   return { shop, ...sold, post, read, end }
 }
 
+const dayMs = 24 * 3_600_000
 const yearLater = Date.UTC(2027, 10, 15, 12)
 
 await t.test('a renewal begins where the old time ends; a year costs ten months', async (t) => {
@@ -35,7 +40,12 @@ await t.test('a renewal begins where the old time ends; a year costs ten months'
   })
   const wanted = { kind: 'renew', months: 12 }
   const quote = await post('quotes', wanted)
-  t.same(quote.body, { amount_rub: 9900, expires_at: '2028-11-15T12:00:00Z' })
+  t.same(quote.body, {
+    amount_rub: 9900,
+    expires_at: '2028-11-15T12:00:00Z',
+    moves_term: false,
+    later: [],
+  })
   const cheaper = await post('orders?lang=ru', { ...wanted, amount_rub: 9899 })
   t.equal(cheaper.status, 400)
   t.equal(cheaper.headers['content-language'], 'ru')
@@ -93,50 +103,63 @@ await t.test(
   },
 )
 
-await t.test('another plan costs the difference for the time left, in whole roubles', async (t) => {
+await t.test('a dearer plan costs the difference of begun months, and keeps the end', async (t) => {
   const { shop, post, read, end, subscriptionId } = await account(t)
   const [things, parts] = (await read())['choices'] as readonly OrderBody[]
   t.match(things, {
     dataset: 'things',
     current: 'start',
+    at_end: 'start',
     plans: [{ name: 'free' }, { name: 'pro' }],
   })
   t.match(parts, { dataset: 'parts', current: null, plans: [{ name: 'free' }, { name: 'start' }] })
   shop.world.clock.ms = Date.UTC(2027, 9, 1)
   const wanted = { kind: 'change', plans: [{ dataset: 'things', plan: 'pro' }] }
-  // One month, and 14.5 of the 30 days from 1 November on: 2910 × (1 + 14.5 / 30) = 4316.5.
-  const quote = await post('quotes', wanted)
-  t.same(quote.body, { amount_rub: 4316, expires_at: '2027-11-15T12:00:00Z' })
-  shop.world.clock.ms += 24 * 3_600_000
-  const placed = await post('orders', { ...wanted, amount_rub: 4316 })
+  // Until 15 November: two months have begun.
+  t.same((await post('quotes', wanted)).body, {
+    amount_rub: 5820,
+    expires_at: '2027-11-15T12:00:00Z',
+    moves_term: false,
+    later: [],
+  })
+  t.equal((await post('orders', { ...wanted, amount_rub: 5819 })).status, 400)
+  const placed = await post('orders', { ...wanted, amount_rub: 5820 })
   const order = placed.body as unknown as OrderBody
-  t.match(order, { kind: 'change', state: 'waiting', months: null })
-  t.ok(Number(order['amount_rub']) < 4316, 'a day later it costs less')
+  t.match(order, { kind: 'change', state: 'waiting', months: null, takes_effect_at: null })
+  const [letter] = await shop.letters('order-received')
+  t.match(letter?.text, 'Time: the end of the subscription stays')
+  // The quote holds for 14 days, whatever is left then.
+  shop.world.clock.ms += 13 * dayMs
   await confirmOrder(partsOf(shop), order.number)
   const { grants } = await showSubscription(shop.store, subscriptionId)
   t.same(grants, [{ dataset: 'things', plan: 'pro' }])
   t.equal(await end(), yearLater)
-
-  const down = { kind: 'change', plans: [{ dataset: 'things', plan: 'start' }] }
-  t.match((await post('quotes', down)).body, { amount_rub: 0 })
-  t.match((await post('orders', { ...down, amount_rub: 0 })).body, { state: 'confirmed' })
-  t.same((await showSubscription(shop.store, subscriptionId)).grants, [
-    { dataset: 'things', plan: 'start' },
-  ])
 })
 
-// The rows of a plan count by the month: minutes of a dearer one are worth all of them.
-await t.test(
-  'a more expensive plan costs at least one month of the difference, also shortly before the end',
-  async (t) => {
-    const { shop, post, subscriptionId } = await account(t)
-    shop.world.clock.ms = yearLater - 60_000
-    const wanted = { kind: 'change', plans: [{ dataset: 'things', plan: 'pro' }] }
-    t.match((await post('quotes', wanted)).body, { amount_rub: 2910 })
-    t.match((await post('orders', { ...wanted, amount_rub: 2910 })).body, { state: 'waiting' })
-    t.match(await showSubscription(shop.store, subscriptionId), { grants: [{ plan: 'start' }] })
-  },
-)
+await t.test('shortly before the end a dearer plan begins a month of its own', async (t) => {
+  const { shop, post, read, end, subscriptionId } = await account(t)
+  shop.world.clock.ms = yearLater - 60_000
+  const wanted = { kind: 'change', plans: [{ dataset: 'things', plan: 'pro' }] }
+  // 3,900 less one unused day of 30: 990 / 30.
+  t.match((await post('quotes', wanted)).body, {
+    amount_rub: 3867,
+    expires_at: '2027-12-15T11:59:00Z',
+    moves_term: true,
+  })
+  const placed = await post('orders', { ...wanted, amount_rub: 3867 })
+  const order = placed.body as unknown as OrderBody
+  t.match(order, { state: 'waiting', months: 1 })
+  t.match(await showSubscription(shop.store, subscriptionId), { grants: [{ plan: 'start' }] })
+  const [letter] = await shop.letters('order-received')
+  t.match(letter?.text, 'ends one month after the confirmation')
+  // Paid after the end: the quote holds, and the month is whole.
+  shop.world.clock.ms = yearLater + 10 * dayMs
+  await tidyShop({ store: shop.store, now: () => shop.world.clock.ms })
+  await confirmOrder(partsOf(shop), order.number)
+  t.equal(await end(), Date.UTC(2027, 11, 25, 12))
+  t.match(await showSubscription(shop.store, subscriptionId), { grants: [{ plan: 'pro' }] })
+  t.match((await read())['orders'], [{ number: order.number, state: 'confirmed' }, {}])
+})
 
 await t.test('two plans of one dataset are refused without an order', async (t) => {
   const { shop, post } = await account(t)
@@ -231,4 +254,99 @@ await t.test("other tokens can't see or place orders", async (t) => {
   const other = await shop.world.subscribe(['parts:start'])
   const { text } = await shop.world.get('/account/orders', other.token)
   t.notMatch(text, subscriptionId)
+})
+
+await t.test('a cheaper plan takes effect at the end, and is what a renewal costs', async (t) => {
+  const { shop, post, read, end, token, subscriptionId } = await account(t, ['things:pro'])
+  const plansNow = async () => (await showSubscription(shop.store, subscriptionId)).grants
+  const down = { kind: 'change', plans: [{ dataset: 'things', plan: 'start' }] }
+  t.same((await post('quotes?lang=en', down)).body, {
+    amount_rub: 0,
+    expires_at: '2027-11-15T12:00:00Z',
+    moves_term: false,
+    later: [{ dataset: 'things', plan: 'start', title: 'Things' }],
+  })
+  t.match((await post('orders', { ...down, amount_rub: 0 })).body, {
+    state: 'confirmed',
+    takes_effect_at: '2027-11-15T12:00:00Z',
+  })
+  t.same(await plansNow(), [{ dataset: 'things', plan: 'pro' }])
+  const [letter] = await shop.letters('order-confirmed')
+  t.match(letter?.subject, 'Your order for Things takes effect later')
+  t.match(letter?.text, /Until 15 November 2027[^]*plan pro[^]*from 15 November 2027[^]*plan start/)
+  t.match((await read())['choices'], [{ current: 'pro', at_end: 'start' }, {}])
+
+  // A renewal before the end begins with the cheaper plan; until then nothing changes.
+  const renewal = { kind: 'renew', months: 12 }
+  t.match((await post('quotes', renewal)).body, { amount_rub: 9900 })
+  const placed = await post('orders', { ...renewal, amount_rub: 9900 })
+  await confirmOrder(partsOf(shop), (placed.body as unknown as OrderBody).number)
+  t.equal(await end(), Date.UTC(2028, 10, 15, 12))
+  t.same(await plansNow(), [{ dataset: 'things', plan: 'pro' }])
+  const tidy = () => tidyShop({ store: shop.store, now: () => shop.world.clock.ms })
+  const back = { kind: 'change', plans: [{ dataset: 'things', plan: 'pro' }] }
+  t.match(await post('quotes?lang=en', back), { status: 400, body: { detail: /are paid/ } })
+  t.match((await read())['choices'], [{ dataset: 'parts' }], 'its months are paid')
+  // An order that waits over the change stays valid: its price knew of it.
+  shop.world.clock.ms = yearLater - 2 * dayMs
+  const more = { kind: 'change', plans: [{ dataset: 'parts', plan: 'start' }] }
+  const waiting = await post('orders', { ...more, amount_rub: 1100 })
+  t.match(waiting.body, { state: 'waiting', amount_rub: 1100 }, 'thirteen months, eleven count')
+  await tidy()
+  t.same(await plansNow(), [{ dataset: 'things', plan: 'pro' }])
+  shop.world.clock.ms = yearLater
+  await tidy()
+  t.same(await plansNow(), [{ dataset: 'things', plan: 'start' }])
+  t.equal((await shop.world.get('/v1/things?id=eq.2', token)).status, 200)
+  await confirmOrder(partsOf(shop), (waiting.body as unknown as OrderBody).number)
+  t.equal((await plansNow()).length, 2)
+  t.equal(await end(), Date.UTC(2028, 10, 15, 12))
+})
+
+await t.test('what is scheduled can be taken back, and a newer order replaces it', async (t) => {
+  const { shop, post, read, subscriptionId } = await account(t, ['things:pro'])
+  const order = (plan: string) =>
+    post('orders', { kind: 'change', plans: [{ dataset: 'things', plan }], amount_rub: 0 })
+  const states = async () =>
+    ((await read())['orders'] as readonly OrderBody[]).map(({ state, takes_effect_at: on }) =>
+      on === null ? state : 'scheduled',
+    )
+  await order('start')
+  t.equal((await order('start')).status, 400, 'it is ordered already')
+  await order('free')
+  t.same((await states()).sort(), ['confirmed', 'expired', 'scheduled'])
+  t.match((await order('pro')).body, { state: 'confirmed', takes_effect_at: null })
+  t.same((await states()).sort(), ['confirmed', 'confirmed', 'expired', 'expired'])
+  shop.world.clock.ms = yearLater
+  await tidyShop({ store: shop.store, now: () => shop.world.clock.ms })
+  t.match(await showSubscription(shop.store, subscriptionId), { grants: [{ plan: 'pro' }] })
+  t.same(await shop.letters('order-confirmed'), [], 'no letter about what no longer happens')
+})
+
+await t.test('what is scheduled moves with the term, and ends with a cancellation', async (t) => {
+  const { shop, post, end, subscriptionId } = await account(t, ['things:pro'])
+  shop.world.clock.ms = yearLater - 5 * dayMs
+  // Both at once: parts are added for a month of all plans, things get cheaper at the end.
+  const both = [
+    { dataset: 'things', plan: 'start' },
+    { dataset: 'parts', plan: 'start' },
+  ]
+  // 100 + 3,900 × 25 of 30 days.
+  const placed = await post('orders', { kind: 'change', plans: both, amount_rub: 3350 })
+  const { number } = placed.body as unknown as OrderBody
+  t.match(placed.body, { state: 'waiting', amount_rub: 3350, items: [{ dataset: 'parts' }] })
+  shop.world.clock.ms = yearLater + dayMs
+  const tidy = () => tidyShop({ store: shop.store, now: () => shop.world.clock.ms })
+  await tidy()
+  await confirmOrder(partsOf(shop), number)
+  const plans = async () => grantTexts((await showSubscription(shop.store, subscriptionId)).grants)
+  t.same(await plans(), ['parts:start', 'things:pro'], 'a month of all that was paid')
+  t.equal(await end(), Date.UTC(2027, 11, 16, 12))
+  const [scheduled] = await scheduledOrders(shop.store, subscriptionId)
+  t.equal(scheduled?.takesEffectAt, await end())
+  await cancelSubscription(shop.store, subscriptionId, () => shop.world.clock.ms)
+  shop.world.clock.ms = Date.UTC(2028, 0, 1)
+  await tidy()
+  t.same(await plans(), ['parts:start', 'things:pro'])
+  t.match(await showOrder(shop.store, scheduled?.orderId ?? ''), { state: 'expired' })
 })

@@ -128,8 +128,16 @@ function rubOf(dataset: string, plan: string): number {
 }
 
 function requireRenewalPrice(world: World, id: string, months: number, amount: number): void {
-  const grants = world.books().subscriptions.get(id)?.grants ?? new Map<string, string>()
-  const chosen = [...grants].map(([dataset, plan]) => `${dataset}:${plan}`)
+  const { subscriptions, scheduled } = world.books()
+  const grants = new Map(subscriptions.get(id)?.grants)
+  for (const { subscription, items } of scheduled.values()) {
+    if (subscription !== id) continue
+    const changed = JSON.parse(items) as { readonly dataset: string; readonly plan: string }[]
+    for (const { dataset, plan } of changed) grants.set(dataset, plan)
+  }
+  const chosen = [...grants]
+    .filter(([, plan]) => plan !== '')
+    .map(([dataset, plan]) => `${dataset}:${plan}`)
   world.require(priceOf(chosen, months) === amount, `the price of a renewal of ${chosen.join(' ')}`)
 }
 

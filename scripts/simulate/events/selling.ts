@@ -46,7 +46,8 @@ export async function changeByCommand(world: World): Promise<string> {
     ['extend', id, '--months', '1'],
     ['extend', id, '--months', '2'],
     ['change', id, '--plan', plan],
-    ['change', id, '--plan', plan],
+    ['change', id, '--withdraw', plan.split(':')[0] ?? ''],
+    ['change', id, '--plan', plan, '--now'],
     ['cancel', id],
   ])
   const done = await world.house.das(['subscription', ...argv])

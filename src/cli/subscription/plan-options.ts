@@ -8,7 +8,7 @@ import { priceRub } from '../../registry/price.js'
 import type { Plan, Registry } from '../../registry/registry.js'
 import { isoTime, isoTimeOrNull, quoted } from '../../text.js'
 import type { CliParts } from '../parts.js'
-import { count } from '../print.js'
+import { count, day } from '../print.js'
 import { listLines } from '../table.js'
 import { findPlan } from '../read-registry.js'
 
@@ -114,6 +114,7 @@ export function orderJson({ effect, ...order }: Order) {
     receipt: order.receipt && receiptText(order.receipt),
     ordered_at: isoTime(order.orderedAt),
     pay_until: isoTime(order.payUntil),
+    takes_effect_at: isoTimeOrNull(order.takesEffectAt),
     done_at: isoTimeOrNull(order.doneAt),
     after: effect && {
       grants: effect.grants,
@@ -128,7 +129,12 @@ export function receiptText({ year, number }: ReceiptNumber): string {
   return `${year}-${number}`
 }
 
-/** `financials:pro procurement:start` */
+/** `financials:pro procurement:start`; what is removed at the end of a term has no plan. */
 export function grantsText(grants: readonly Grant[]): string {
-  return grants.map(({ dataset, plan }) => `${dataset}:${plan}`).join(' ')
+  return grants.map(({ dataset, plan }) => `${dataset}:${plan || 'removed'}`).join(' ')
+}
+
+/** `confirmed`, or `from 2027-01-15` where it takes effect later. */
+export function orderState({ state, takesEffectAt }: Order): string {
+  return takesEffectAt === null ? state : `from ${day(takesEffectAt)}`
 }

@@ -22,7 +22,7 @@ import { readFilledStore, readStore, storeName } from '../state.js'
 import { tokenJson, tokenTable } from '../token-table.js'
 import { addSubscriptionCreate } from './subscription-create.js'
 import { addSubscriptionChanges } from './subscription-edits.js'
-import { grantsText, orderJson, subscriptionJson } from './plan-options.js'
+import { grantsText, orderJson, orderState, subscriptionJson } from './plan-options.js'
 
 /** `das subscription …`: sells access and lists what was sold. */
 export function addSubscription(program: Command, parts: CliParts): void {
@@ -111,7 +111,7 @@ async function show(
       ...listLines(parts.stdout, orders, {
         ORDERED: (order) => day(order.orderedAt),
         WHAT: (order) => order.kind,
-        STATE: (order) => order.state,
+        STATE: orderState,
         MONTHS: (order) => order.months,
         RUB: (order) => order.amountRub,
         EXPIRES: ({ effect }) => effect && day(effect.expiresAt),

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { readRegistry } from '../../catalog.js'
 import type { Config, Language } from '../../config.js'
 import type { Grant } from '../../control/grants.js'
+import { scheduleByOwner } from '../../control/scheduled-changes.js'
 import {
   cancelSubscription,
   changeSubscription,
@@ -17,7 +18,6 @@ import type { Usage } from '../../control/usage.js'
 import { badRequest } from '../../errors.js'
 import { planOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
-import { changePriceRub } from '../../sales/orders/change-price.js'
 import { addPrinted, collect } from '../command.js'
 import type { Flags, Result } from '../command.js'
 import type { CliParts } from '../parts.js'
@@ -32,7 +32,8 @@ import {
   readGrant,
   readWhole,
 } from './plan-options.js'
-import { subscriptionJson } from './plan-options.js'
+import { grantsText, subscriptionJson } from './plan-options.js'
+import { splitChange } from './split-change.js'
 
 type EditConfig = Pick<Config, 'registry' | 'state'>
 
@@ -44,6 +45,7 @@ type ChangeFlags = Flags & {
   readonly globalRows?: string
   readonly email?: string
   readonly language?: string
+  readonly now?: boolean
 }
 
 /** `das subscription extend|change|cancel`. */
@@ -60,7 +62,8 @@ export function addSubscriptionChanges(group: Command, parts: CliParts): void {
   addPrinted(group, parts, {
     usage: 'change <subscription>',
     description:
-      "Change plans, datasets, row limit or subscriber at once. This month's usage is kept.",
+      "Change plans, datasets, row limit or subscriber. This month's usage is kept. What gets " +
+      'dearer costs the difference at once, what gets cheaper changes at the end of the term.',
     options: (command) =>
       command
         .option(
@@ -74,9 +77,10 @@ export function addSubscriptionChanges(group: Command, parts: CliParts): void {
           'limit of rows a month over all datasets together, or none',
         )
         .option('--email <address>', 'new e-mail address of the subscriber')
-        .option('--language <en|ru>', 'language of letters to the subscriber'),
+        .option('--language <en|ru>', 'language of letters to the subscriber')
+        .option('--now', 'change all at once, without a price'),
     settings: ['registry', 'state'],
-    json: 'print {subscription, …, price_rub_per_month: {before, after}, price_rub_for_time_left}',
+    json: 'print {subscription, …, price_rub_per_month: {before, after}, price_rub, later}',
     examples: [
       'das subscription change sub_0123456789abcdef --plan financials:pro',
       'das subscription change sub_0123456789abcdef --withdraw procurement --global-rows none',
@@ -135,52 +139,50 @@ async function change(
   const registry = await readRegistry(config.registry)
   const wanted = readChange(registry, flags)
   const now = parts.clock.now()
-  const { before, after, usage } = await withFilledStore(parts, config.state, (store) =>
-    store.write(async (tx) => ({
-      before: await showSubscription(tx, id),
-      after: await changeSubscription(tx, id, { ...wanted, now: () => now }),
-      usage: await readUsage(tx, id, periodOf(now)),
-    })),
+  const { before, after, usage, priceRub, later } = await withFilledStore(
+    parts,
+    config.state,
+    (store) =>
+      store.write(async (tx) => {
+        const before = await showSubscription(tx, id)
+        const split = flags.now
+          ? { change: wanted, later: [] }
+          : await splitChange(tx, registry, before, wanted, now)
+        const { email, language, globalRows, grants, withdrawn } = split.change
+        const isNow = grants.length + withdrawn.length > 0 || (email ?? language) !== undefined
+        // It also refuses a cancelled one.
+        const after =
+          isNow || globalRows !== undefined || before.cancelledAt !== null
+            ? await changeSubscription(tx, id, { ...split.change, now: () => now })
+            : before
+        if (split.later.length > 0) await scheduleByOwner(tx, after, split.later, now)
+        const usage = await readUsage(tx, id, periodOf(now))
+        return { before, after, usage, priceRub: split.change.priceRub ?? 0, later: split.later }
+      }),
   )
   const prices = { before: monthly(registry, before), after: monthly(registry, after) }
-  const leftRub = priceForTimeLeft(registry, before, after, now)
   const rub = (price: number | null) =>
     price === null ? 'unknown' : `${count(parts.stdout, price)} RUB`
-  const isFree = prices.after === prices.before && !leftRub
-  const price = `Price of the change until ${day(after.expiresAt)}: ${rub(leftRub)}. ${settleText}`
+  const end =
+    after.expiresAt === before.expiresAt ? ' as before' : ` (before: ${day(before.expiresAt)})`
   return {
     json: {
       ...subscriptionJson(after),
       price_rub_per_month: prices,
-      price_rub_for_time_left: leftRub,
+      price_rub: priceRub,
+      later: later.map(({ dataset, plan }) => ({ dataset, plan: plan || null })),
     },
     lines: [
-      `Subscription ${id} of ${after.email}, expires ${day(after.expiresAt)} as before`,
+      `Subscription ${id} of ${after.email}, expires ${day(after.expiresAt)}${end}`,
       '',
       ...planLines(parts, knownGrants(registry, after), after.globalRows),
       `A month costs ${rub(prices.after)}; before: ${rub(prices.before)}.`,
-      ...(isFree ? [] : [price]),
+      ...(priceRub === 0 ? [] : [`Price until ${day(after.expiresAt)}: ${rub(priceRub)}.`]),
+      ...(later.length === 0 ? [] : [`From ${day(after.expiresAt)}: ${grantsText(later)}.`]),
+      ...(flags.now ? ['Nothing was charged: settle it with the subscriber.'] : []),
       ...usedUpLines(parts, registry, after, usage),
     ],
   }
-}
-
-const settleText = 'Nothing was charged: settle it with the subscriber.'
-
-/** The price of a change by the rule of the portal; null when the price of a plan is unknown. */
-function priceForTimeLeft(
-  registry: Registry,
-  before: Subscription,
-  after: Subscription,
-  now: number,
-): number | null {
-  if (monthly(registry, before) === null || monthly(registry, after) === null) return null
-  const pricesOf = (subscription: Subscription) =>
-    new Map(
-      knownGrants(registry, subscription).map(({ dataset, plan }) => [dataset, plan.priceRub]),
-    )
-  const prices = { before: pricesOf(before), after: pricesOf(after) }
-  return changePriceRub({ ...prices, now, expiresAt: after.expiresAt })
 }
 
 /** @throws bad_request for no change, or for one that can't be read */

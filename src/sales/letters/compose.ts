@@ -162,9 +162,12 @@ const subscriberTopics: Readonly<Partial<Record<Letter['kind'], SubscriberTopic>
     return { kind: 'reminder', subscription, daysLeft, base: source.base }
   },
   'order-confirmed': async ({ store, letter, source }, subscription) => {
-    const receipt = await receiptOf(store, letter.orderId)
-    if (receipt === null) return { dropped: 'the order was removed' }
-    return { kind: 'order-confirmed', subscription, receipt, base: source.base }
+    const order = await showOrder(store, idOf(letter.orderId))
+    const { state, takesEffectAt: at, items, language } = order
+    if (state !== 'confirmed') return { dropped: `the order is ${state}` }
+    const named = items.map((item) => nameGrant(source.registry(), item, language))
+    const later = at === null ? null : { at, items: named }
+    return { kind: 'order-confirmed', subscription, receipt: order, later, base: source.base }
   },
 }
 

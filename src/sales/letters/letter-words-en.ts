@@ -17,6 +17,7 @@ export const englishLetterWords = {
   oneDataset: (title: string) => title,
   datasets: (count: number) => `${count} datasets`,
   plan: (title: string, dataset: string, plan: string) => `${title} (${dataset}), plan ${plan}`,
+  removed: (title: string, dataset: string) => `${title} (${dataset}): no longer included`,
   rowsAMonth: (count: number) =>
     `${number(count)} ${plural(count, { one: 'row', other: 'rows' })} a month`,
   overAll: (rows: string) => `Over all datasets together: ${rows}`,
@@ -63,6 +64,9 @@ export const englishLetterWords = {
   orderConfirmed: {
     subject: (name: string) => `Your order for ${name} is in effect`,
     opening: 'Thank you. Your token stays the same.',
+    laterSubject: (name: string) => `Your order for ${name} takes effect later`,
+    laterOpening: 'Thank you. Your token stays the same, and nothing changes yet.',
+    from: (at: number) => `If the subscription is renewed, from ${date(at)} on:`,
   },
   connectionMade: {
     subject: (name: string) => `An agent was connected to ${name}`,
@@ -153,6 +157,11 @@ export const englishLetterWords = {
   },
   terms: {
     time: (count: number) => `Time: ${months(count)}`,
+    change: (movesTerm: boolean) =>
+      movesTerm
+        ? 'Time: the subscription ends one month after the confirmation; the price is a month of ' +
+          'all its plans less what is unused'
+        : 'Time: the end of the subscription stays',
     amount: (rub: number) => `Amount: ${number(rub)} RUB`,
     payBy: (end: number) => `To be paid by ${date(end)}`,
   },

@@ -21,6 +21,7 @@ export const russianLetterWords: LetterWords = {
   oneDataset: (title) => `: ${title}`,
   datasets: (count) => ` к ${number(count)} ${plural(count, datasetForms)}`,
   plan: (title, dataset, plan) => `${title} (${dataset}), тариф ${plan}`,
+  removed: (title, dataset) => `${title} (${dataset}): больше не входит`,
   rowsAMonth: (count) => `${number(count)} ${plural(count, rowForms)} в месяц`,
   overAll: (rows) => `По всем наборам вместе: ${rows}`,
   history: (years) => {
@@ -66,6 +67,9 @@ export const russianLetterWords: LetterWords = {
   orderConfirmed: {
     subject: (name) => `Заказ выполнен, открыт доступ${name}`,
     opening: 'Спасибо. Токен остался прежним.',
+    laterSubject: (name) => `Заказ вступит в силу позже, доступ${name}`,
+    laterOpening: 'Спасибо. Токен прежний, и пока ничего не меняется.',
+    from: (at) => `Если подписка будет продлена, с ${date(at)}:`,
   },
   connectionMade: {
     subject: (name) => `Агент получил доступ${name}`,
@@ -155,6 +159,11 @@ export const russianLetterWords: LetterWords = {
   },
   terms: {
     time: (count) => `Срок: ${months(count)}`,
+    change: (movesTerm) =>
+      movesTerm
+        ? 'Срок: подписка закончится через месяц после подтверждения; цена: месяц всех её ' +
+          'тарифов за вычетом неиспользованного'
+        : 'Срок: окончание подписки прежнее',
     amount: (rub) => `Сумма: ${number(rub)} ₽`,
     payBy: (end) => `Оплатить до ${date(end)}`,
   },

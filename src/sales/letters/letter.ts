@@ -77,7 +77,12 @@ export interface LetterFacts {
   /** `previousValidUntil`: when the last of the earlier tokens ends; null = none works. */
   'reissued-token': WithToken & { readonly previousValidUntil: number | null }
   reminder: ToSubscriber & { readonly daysLeft: number; readonly base: string }
-  'order-confirmed': ToSubscriber & Pick<WithToken, 'base'> & { readonly receipt: Receipt }
+  'order-confirmed': ToSubscriber &
+    Pick<WithToken, 'base'> & {
+      readonly receipt: Receipt
+      /** What changes at the end of the term; null where the order has taken effect. */
+      readonly later: { readonly at: number; readonly items: readonly LetterGrant[] } | null
+    }
   'connection-made': ToSubscriber &
     AgentFacts & {
       readonly madeBy: ConnectionMeans

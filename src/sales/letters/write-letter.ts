@@ -62,11 +62,22 @@ const letters: {
       ]),
     }
   },
-  'order-confirmed': (say, { subscription, receipt, base }) => {
-    const opening = openingOf(say, subscription, say.orderConfirmed.opening)
+  'order-confirmed': (say, { subscription, receipt, later, base }) => {
+    const { subject, opening, laterSubject, laterOpening, from } = say.orderConfirmed
+    const name = nameOf(say, subscription)
+    const first =
+      later === null
+        ? openingOf(say, subscription, opening)
+        : openingOf(say, { ...subscription, expiresAt: later.at }, laterOpening)
     return {
-      subject: say.orderConfirmed.subject(nameOf(say, subscription)),
-      blocks: subscriberBlocks(say, subscription, opening, [
+      subject: later === null ? subject(name) : laterSubject(name),
+      blocks: subscriberBlocks(say, subscription, first, [
+        ...(later === null
+          ? []
+          : [
+              text(from(later.at)),
+              { kind: 'list' as const, items: later.items.map((item) => grantText(say, item)) },
+            ]),
         receiptBlock(say, receipt),
         ...portalBlocks(say, base),
       ]),
@@ -160,6 +171,7 @@ function nameOf(say: LetterWords, { grants }: LetterSubscription): string {
 }
 
 function grantText(say: LetterWords, { title, dataset, plan, offer }: LetterGrant): string {
+  if (plan === '') return say.removed(title, dataset)
   const name = say.plan(title, dataset, plan)
   if (offer === null) return name
   return `${name}: ${say.rowsAMonth(offer.rowsPerMonth)}, ${say.history(offer.history)}`
@@ -233,12 +245,13 @@ function orderLetter(
 function orderBlocks(
   say: LetterWords,
   opening: string,
-  { items, months, amountRub, payUntil }: LetterOrder,
+  { kind, items, months, amountRub, payUntil }: LetterOrder,
   blocks: readonly Block[],
 ): readonly Block[] {
   const terms = [
     ...items.map(({ title, dataset, plan }) => say.plan(title, dataset, plan)),
-    ...(months === null ? [] : [say.terms.time(months)]),
+    ...(kind === 'change' ? [say.terms.change(months !== null)] : []),
+    ...(kind === 'change' || months === null ? [] : [say.terms.time(months)]),
     say.terms.amount(amountRub),
     say.terms.payBy(payUntil),
   ]

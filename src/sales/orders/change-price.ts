@@ -4,43 +4,64 @@ import { yearMonths, yearMonthsPaid } from '../../registry/price.js'
 /** Dataset → what a month of its plan costs, in whole roubles. */
 export type MonthPrices = ReadonlyMap<string, number>
 
+/** When a change of plans takes effect, and for how much. */
+export interface ChangeTerms {
+  /** Datasets that get cheaper or are removed: they stay until the end of the term. */
+  readonly later: ReadonlySet<string>
+  /** The price of what gets dearer at once, in whole roubles. */
+  readonly amountRub: number
+  /** 1 = the term moves to one month from the confirmation; null = its end stays. */
+  readonly months: 1 | null
+}
+
+const dayMs = 24 * 3_600_000
+
 /**
- * The price of dearer plans for the time that is left of a subscription, in whole roubles, rounded
- * down: what they cost more a month, for the months from `now` to `expiresAt`. A month that is not
- * whole counts by its share; of a year, 10 months count. It is at least what they cost more for one
- * month, because all rows of the running month can be read at once. Cheaper plans cost nothing and
- * give nothing back, also not for a dearer plan of another dataset: each has a quota of its own.
+ * The terms of a change from the plans `before` to those `after`. What gets dearer costs its
+ * monthly difference for every begun month from `now` to `expiresAt`; of each twelve at most ten
+ * count. Where less than a month is left, it costs a month of all plans less the unused share of
+ * the old ones: their days left of the days of the month from now. A begun day is unused, and the
+ * price is rounded down to the rouble. What gets cheaper pays for nothing: each dataset has a quota
+ * of its own. The plans of a subscription that is over change at once; its renewal is paid whole.
  */
-export function changePriceRub({
+export function termsOfChange({
   before,
   after,
   now,
   expiresAt,
 }: {
   readonly before: MonthPrices
+  /** Without the datasets that are removed. */
   readonly after: MonthPrices
   /** Ms since the epoch, like `expiresAt`. */
   readonly now: number
   readonly expiresAt: number
-}): number {
+}): ChangeTerms {
+  if (expiresAt <= now) return { later: new Set(), amountRub: 0, months: null }
+  const cheaper = [...before].filter(([dataset, rub]) => (after.get(dataset) ?? 0) < rub)
+  const later = new Set(cheaper.map(([dataset]) => dataset))
   const moreRub = [...after].reduce(
     (sum, [dataset, rub]) => sum + Math.max(0, rub - (before.get(dataset) ?? 0)),
     0,
   )
-  if (moreRub === 0 || expiresAt <= now) return 0
-  const whole = wholeMonths(now, expiresAt)
-  const start = addMonths(now, whole)
-  const monthMs = addMonths(now, whole + 1) - start
-  const years = Math.floor(whole / yearMonths)
-  const ofYearMs = (whole % yearMonths) * monthMs + (expiresAt - start)
-  const paidMs = years * yearMonthsPaid * monthMs + Math.min(ofYearMs, yearMonthsPaid * monthMs)
-  // The product is beyond 2^53: a price times milliseconds.
-  return Math.max(moreRub, Number((BigInt(moreRub) * BigInt(paidMs)) / BigInt(monthMs)))
+  const monthEnd = addMonths(now, 1)
+  if (moreRub === 0 || monthEnd <= expiresAt) {
+    return { later, amountRub: moreRub * paidMonths(begunMonths(now, expiresAt)), months: null }
+  }
+  const oldRub = [...before.values()].reduce((sum, rub) => sum + rub, 0)
+  const days = (monthEnd - now) / dayMs
+  const usedDays = days - Math.ceil((expiresAt - now) / dayMs)
+  return { later, amountRub: moreRub + Math.floor((oldRub * usedDays) / days), months: 1 }
 }
 
-/** The most calendar months after `from` that do not pass `to`. */
-function wholeMonths(from: number, to: number): number {
-  let months = 0
-  while (addMonths(from, months + 1) <= to) months += 1
+function paidMonths(months: number): number {
+  const ofYear = Math.min(months % yearMonths, yearMonthsPaid)
+  return Math.floor(months / yearMonths) * yearMonthsPaid + ofYear
+}
+
+/** The fewest calendar months after `from` that reach `to`. */
+function begunMonths(from: number, to: number): number {
+  let months = 1
+  while (addMonths(from, months) < to) months += 1
   return months
 }

@@ -3,6 +3,7 @@ import { grantTexts } from '../../control/grants.js'
 import { queueLetter } from '../../control/letters.js'
 import { newestEntry, showOrder } from '../../control/orders.js'
 import type { Order } from '../../control/orders.js'
+import { dropScheduled, grantsAtEnd, scheduleOrder } from '../../control/scheduled-changes.js'
 import { changeSubscription, extendSubscription } from '../../control/subscription-changes.js'
 import { createSubscription, showSubscription } from '../../control/subscriptions.js'
 import type { NewSubscription } from '../../control/subscriptions.js'
@@ -101,7 +102,7 @@ async function create({ store, mailKey }: OrderParts, order: Order, now: number)
 async function extend({ store }: OrderParts, order: Order, now: number): Promise<Applied> {
   const { months, amountRub, orderId } = order
   const subscriptionId = subscriptionOf(order)
-  const { grants } = await showSubscription(store, subscriptionId)
+  const grants = await grantsAtEnd(store, await showSubscription(store, subscriptionId))
   if (grantTexts(grants).join() !== grantTexts(order.items).join()) throw outdated(order)
   const { expiresAt } = await extendSubscription(store, subscriptionId, {
     months: months ?? 0,
@@ -114,19 +115,22 @@ async function extend({ store }: OrderParts, order: Order, now: number): Promise
 }
 
 async function change({ store }: OrderParts, order: Order, now: number): Promise<Applied> {
-  const { items, amountRub, orderId, basedOn } = order
+  const { items, amountRub, orderId, basedOn, months, takesEffectAt } = order
   const subscriptionId = subscriptionOf(order)
-  const isOver = (await showSubscription(store, subscriptionId)).expiresAt <= now
+  let { expiresAt } = await showSubscription(store, subscriptionId)
+  const isOver = months === null && expiresAt <= now
   if (isOver || (await newestEntry(store, subscriptionId)) !== basedOn) {
     throw outdated(order)
   }
-  const { expiresAt } = await changeSubscription(store, subscriptionId, {
-    grants: items,
-    withdrawn: [],
-    priceRub: amountRub,
-    orderId,
-    now: () => now,
-  })
+  if (takesEffectAt === null) {
+    const change = { grants: items, withdrawn: [], priceRub: amountRub, orderId, now: () => now }
+    const moved = months === null ? change : ({ ...change, months: 1 } as const)
+    expiresAt = (await changeSubscription(store, subscriptionId, moved)).expiresAt
+  } else {
+    const datasets = items.map(({ dataset }) => dataset)
+    await dropScheduled(store, subscriptionId, datasets, now)
+    await scheduleOrder(store, orderId, now)
+  }
   await queueLetter(store, { kind: 'order-confirmed', orderId, subscriptionId }, now)
   return { subscriptionId, expiresAt, token: null }
 }

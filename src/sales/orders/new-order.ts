@@ -1,6 +1,6 @@
 import type { Grant } from '../../control/grants.js'
 import type { Buyer } from '../../control/orders.js'
-import { noteUse } from '../../control/mailed-codes/email-codes.js'
+import { findCode, noteUse } from '../../control/mailed-codes/email-codes.js'
 import { freeMonths } from '../../control/order-limits.js'
 import { monthsMax } from '../../control/subscriptions.js'
 import { priceRub } from '../../registry/price.js'
@@ -48,6 +48,17 @@ export async function startOrder(
   return await requestCode(shop, { ...visitor, purpose: 'order', subject: quoteNew(shop, wanted) })
 }
 
+/** What a code was mailed for; null for an unknown code, and for one of another purpose. */
+export async function quoteOf({ store }: Shop, codeId: string): Promise<Quote | null> {
+  const code = await findCode(store, codeId)
+  return code?.purpose === 'order' ? readQuote(code.subject) : null
+}
+
+/** This module wrote the subject. */
+function readQuote(subject: string): Quote {
+  return JSON.parse(subject) as Quote
+}
+
 /**
  * Places the order of a code, once.
  * @throws CodeRefusal; ShopRefusal when a price has changed since, and over limits
@@ -55,8 +66,7 @@ export async function startOrder(
 export async function finishOrder(shop: Shop, typed: TypedCode): Promise<Placed> {
   const placed = await withCode(shop, 'order', typed, async (code, tx) => {
     const { codeId, email, language, subject } = code
-    // This module wrote the subject.
-    const shown = JSON.parse(subject) as Quote
+    const shown = readQuote(subject)
     const quote = quoteNew(shop, shown)
     if (quote.amountRub !== shown.amountRub) throw new ShopRefusal('price')
     await noteUse(tx, codeId, shop.now())

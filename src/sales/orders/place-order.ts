@@ -32,7 +32,7 @@ export type Placed =
 /** What is ordered, at a price that was shown. */
 export interface WantedOrder extends Pick<
   NewOrder,
-  'kind' | 'subscriptionId' | 'months' | 'amountRub' | 'basedOn' | 'buyer'
+  'kind' | 'subscriptionId' | 'months' | 'amountRub' | 'basedOn' | 'buyer' | 'takesEffectAt'
 > {
   readonly email: string
   readonly language: Language
@@ -41,7 +41,7 @@ export interface WantedOrder extends Pick<
 
 /**
  * Places an order of a verified address, or of a subscription, in one transaction. One without a
- * price takes effect in it. Any other waits for its payment: its buyer and the owner get a letter.
+ * price is confirmed in it. Any other waits for its payment: its buyer and the owner get a letter.
  *
  * @throws ShopRefusal over the limits of the address, or for a second free plan of a dataset
  */
@@ -63,7 +63,9 @@ export async function placeOrder(parts: OrderParts, wanted: WantedOrder): Promis
         items: grantTexts(order.items),
         months: order.months,
         amount_rub: order.amountRub,
-        pay_until: isoTime(order.payUntil),
+        ...(order.takesEffectAt === null
+          ? { pay_until: isoTime(order.payUntil) }
+          : { takes_effect_at: isoTime(order.takesEffectAt) }),
       },
       now,
     })

@@ -17,6 +17,10 @@ const refusals = {
     'This address has too many orders. Pay the ones that wait, or try again tomorrow.',
   ],
   'no-change': ['bad_request', 'The subscription has these plans already.'],
+  scheduled: [
+    'bad_request',
+    'The months after the next change of this plan are paid. Order again when it has taken effect.',
+  ],
   over: ['bad_request', 'The subscription is over. Renew it, or order a new one.'],
   unknown: ['not_found', 'This address has no such subscription.'],
 } as const satisfies Readonly<Record<string, RefusalText>>

@@ -1,5 +1,7 @@
+import type { Grant } from '../../control/grants.js'
 import { ordersOfSubscription } from '../../control/orders.js'
 import type { Order } from '../../control/orders.js'
+import { grantsAtEnd, paidDatasets } from '../../control/scheduled-changes.js'
 import { showSubscription } from '../../control/subscriptions.js'
 import type { Subscription } from '../../control/subscriptions.js'
 import { planOf, plansOf } from '../../registry/registry.js'
@@ -26,7 +28,9 @@ export interface PlanChoice {
   readonly dataset: string
   /** Null for a dataset that would be added. */
   readonly current: string | null
-  /** The other plans that are on offer. */
+  /** The plan after what is scheduled, for the end of the term; as `current` without such. */
+  readonly atEnd: string | null
+  /** The other plans that are on offer; the current one where it takes back what is scheduled. */
   readonly plans: readonly Plan[]
 }
 
@@ -42,7 +46,10 @@ export async function shopAccount(parts: Shop, subscriptionId: string): Promise<
   return {
     offer,
     renewal: await renewalOf(parts, subscriptionId),
-    choices: choicesOf(registry, offer, subscription),
+    choices: choicesOf(registry, offer, subscription, {
+      atEnd: await grantsAtEnd(store, subscription),
+      paid: await paidDatasets(store, subscription),
+    }),
     orders: await receiptsOf(parts, subscriptionId),
     canReissue: isMailOn,
   }
@@ -63,24 +70,31 @@ function choicesOf(
   registry: Registry,
   offer: Offer,
   { grants }: Subscription,
+  scheduled: { readonly atEnd: readonly Grant[]; readonly paid: readonly string[] },
 ): readonly PlanChoice[] {
   const held = new Map(grants.map(({ dataset, plan }) => [dataset, plan]))
+  const kept = new Map(scheduled.atEnd.map(({ dataset, plan }) => [dataset, plan]))
   // The price of a change is a difference: every plan must have a price.
   if (grants.some((grant) => !planOf(registry, grant))) return []
   return [...registry.datasets].flatMap(([dataset, entry]) => {
     const current = held.get(dataset) ?? null
-    if (current === null && entry.listed !== true) return []
+    const isClosed = current === null && entry.listed !== true
+    if (isClosed || scheduled.paid.includes(dataset)) return []
+    const atEnd = kept.get(dataset) ?? null
     const plans = [...plansOf(entry).values()].filter(
-      ({ name, priceRub }) => name !== current && isOnOffer(offer, priceRub),
+      ({ name, priceRub }) => name !== atEnd && isOnOffer(offer, priceRub),
     )
-    return plans.length === 0 ? [] : [{ dataset, current, plans }]
+    return plans.length === 0 ? [] : [{ dataset, current, atEnd, plans }]
   })
 }
 
-/** What the owner changed without a price is no sale. */
+/** What the owner changed at once without a price is no sale. */
 async function receiptsOf({ store }: Shop, subscriptionId: string): Promise<readonly Order[]> {
   const orders = await ordersOfSubscription(store, subscriptionId)
   return orders
-    .filter(({ byOwner, kind, amountRub }) => !byOwner || kind !== 'change' || amountRub > 0)
+    .filter(
+      ({ byOwner, kind, amountRub, takesEffectAt }) =>
+        !byOwner || kind !== 'change' || amountRub > 0 || takesEffectAt !== null,
+    )
     .reverse()
 }

@@ -1,14 +1,16 @@
 import { recordAction } from '../../control/audit.js'
 import type { Grant } from '../../control/grants.js'
+import { inOrder } from '../../control/in-order.js'
 import { buyerOf, endOrder, newestEntry, ordersOfSubscription } from '../../control/orders.js'
 import { freeMonths } from '../../control/order-limits.js'
+import { grantsAtEnd, paidDatasets } from '../../control/scheduled-changes.js'
 import { addMonths, dayOfMonth, monthsMax, showSubscription } from '../../control/subscriptions.js'
 import type { Subscription } from '../../control/subscriptions.js'
 import { priceRub } from '../../registry/price.js'
 import { planOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
-import { changePriceRub } from './change-price.js'
-import type { MonthPrices } from './change-price.js'
+import { termsOfChange } from './change-price.js'
+import type { ChangeTerms } from './change-price.js'
 import { isOnOffer, offerOf } from './offer.js'
 import { placeOrder } from './place-order.js'
 import type { Placed, WantedOrder } from './place-order.js'
@@ -25,12 +27,13 @@ export interface RenewalQuote {
   readonly expiresAt: number
 }
 
-/** Other plans of a subscription from now on, for the time that is left. */
-export interface ChangeQuote {
-  /** Only what differs from the subscription as it is. */
+/** Other plans of a subscription: dearer ones from the confirmation on, cheaper ones later. */
+export interface ChangeQuote extends Omit<ChangeTerms, 'later'> {
+  /** What changes at once. */
   readonly items: readonly Grant[]
-  /** Whole roubles; 0 for plans that are not dearer. */
-  readonly amountRub: number
+  /** What changes at the end of the term, as an order of its own. */
+  readonly later: readonly Grant[]
+  /** The end of the term, ms since the epoch; one that moves counts from the confirmation. */
   readonly expiresAt: number
 }
 
@@ -44,7 +47,8 @@ export async function quoteRenewal(
   wantedMonths: number,
 ): Promise<RenewalQuote> {
   const subscription = await uncancelled(shop, subscriptionId)
-  const plans = subscription.grants.map((grant) => currentPlan(shop.registry(), grant))
+  const grants = await grantsAtEnd(shop.store, subscription)
+  const plans = grants.map((grant) => currentPlan(shop.registry(), grant))
   const isFree = plans.every((plan) => plan.priceRub === 0)
   if (!isOnOffer(offerOf(shop), isFree ? 0 : 1)) throw new ShopRefusal('closed')
   const months = isFree ? freeMonths : wantedMonths
@@ -70,15 +74,16 @@ export function orderRenewal(
   months: number,
   shownRub = Infinity,
 ): Promise<Placed> {
-  return placeOnce(shop, subscriptionId, shownRub, async (inTransaction, { grants }) => {
+  return placeOnce(shop, subscriptionId, shownRub, async (inTransaction, subscription) => {
     const { amountRub, ...quote } = await quoteRenewal(inTransaction, subscriptionId, months)
-    return { kind: 'renew', basedOn: null, items: grants, months: quote.months, amountRub }
+    const items = await grantsAtEnd(inTransaction.store, subscription)
+    return [{ kind: 'renew', basedOn: null, items, months: quote.months, amountRub }]
   })
 }
 
 /**
- * What other plans cost for the time that is left. `wanted` names datasets that get another plan,
- * or that are added.
+ * What other plans cost, and when they begin. `wanted` names datasets that get another plan, or
+ * that are added; the plan of now takes back what was scheduled.
  *
  * @throws ShopRefusal; not_found for an unknown subscription
  */
@@ -88,14 +93,17 @@ export async function quoteChange(
   wanted: readonly Grant[],
 ): Promise<ChangeQuote> {
   const registry = shop.registry()
-  const { grants, expiresAt } = await liveOne(shop, subscriptionId)
-  const before = new Map(grants.map(({ dataset, plan }) => [dataset, plan]))
-  const items = wanted.filter(({ dataset, plan }) => before.get(dataset) !== plan)
+  const subscription = await liveOne(shop, subscriptionId)
+  const { grants, expiresAt } = subscription
+  const atEnd = plansOf(await grantsAtEnd(shop.store, subscription))
+  const items = wanted.filter(({ dataset, plan }) => atEnd.get(dataset) !== plan)
   if (items.length === 0) throw new ShopRefusal('no-change')
   if (new Set(wanted.map(({ dataset }) => dataset)).size < wanted.length) {
     throw new ShopRefusal('choice')
   }
-  const after = new Map([...before, ...items.map(({ dataset, plan }) => [dataset, plan] as const)])
+  const paid = await paidDatasets(shop.store, subscription)
+  if (items.some(({ dataset }) => paid.includes(dataset))) throw new ShopRefusal('scheduled')
+  const before = plansOf(grants)
   const offer = offerOf(shop)
   for (const item of items) {
     const plan = currentPlan(registry, item)
@@ -103,15 +111,24 @@ export async function quoteChange(
     const isKnown = isListed || before.has(item.dataset)
     if (!isKnown || !isOnOffer(offer, plan.priceRub)) throw new ShopRefusal('choice')
   }
-  const prices = { before: monthPrices(registry, before), after: monthPrices(registry, after) }
-  const amountRub = changePriceRub({ ...prices, now: shop.now(), expiresAt })
-  return { items, amountRub, expiresAt }
+  const { later, ...terms } = termsOfChange({
+    before: monthPrices(registry, before),
+    after: monthPrices(registry, new Map([...before, ...plansOf(items)])),
+    now: shop.now(),
+    expiresAt,
+  })
+  return {
+    ...terms,
+    items: items.filter(({ dataset }) => !later.has(dataset)),
+    later: items.filter(({ dataset }) => later.has(dataset)),
+    expiresAt: terms.months === null ? expiresAt : addMonths(shop.now(), terms.months),
+  }
 }
 
 /**
- * Orders other plans, for at most the price that was shown: it falls as time goes by. An earlier
- * order of the subscription that still waits expires. Plans that are not dearer take effect at
- * once.
+ * Orders other plans, for at most the price that was shown. An earlier order of the subscription
+ * that still waits expires. Cheaper plans are an order of their own, for the end of the term; it is
+ * returned where nothing changes at once.
  *
  * @throws ShopRefusal; not_found for an unknown subscription
  */
@@ -121,35 +138,44 @@ export function orderChange(
   wanted: readonly Grant[],
   shownRub = Infinity,
 ): Promise<Placed> {
-  return placeOnce(shop, subscriptionId, shownRub, async (inTransaction) => {
-    const { items, amountRub } = await quoteChange(inTransaction, subscriptionId, wanted)
+  return placeOnce(shop, subscriptionId, shownRub, async (inTransaction, { expiresAt }) => {
+    const { items, later, amountRub, months } = await quoteChange(
+      inTransaction,
+      subscriptionId,
+      wanted,
+    )
     const basedOn = await newestEntry(inTransaction.store, subscriptionId)
-    return { kind: 'change', basedOn, items, months: null, amountRub }
+    const scheduled = { items: later, months: null, amountRub: 0, takesEffectAt: expiresAt }
+    return [scheduled, { items, months, amountRub }].flatMap((order) =>
+      order.items.length === 0 ? [] : [{ kind: 'change', basedOn, ...order }],
+    )
   })
 }
 
-/** Everything in one transaction, then its letters. */
+type QuotedOrder = Omit<WantedOrder, 'subscriptionId' | 'email' | 'language' | 'buyer'>
+
+/** Everything in one transaction, then its letters; returns the last of the orders. */
 async function placeOnce(
   shop: Shop,
   subscriptionId: string,
   shownRub: number,
-  quote: (
-    inTransaction: Shop,
-    subscription: Subscription,
-  ) => Promise<Omit<WantedOrder, 'subscriptionId' | 'email' | 'language' | 'buyer'>>,
+  quote: (inTransaction: Shop, subscription: Subscription) => Promise<readonly QuotedOrder[]>,
 ): Promise<Placed> {
   const placed = await shop.store.write(async (tx) => {
     const inTransaction = { ...shop, store: tx }
     const subscription = await showSubscription(tx, subscriptionId)
-    const order = await quote(inTransaction, subscription)
-    if (order.amountRub > shownRub) throw new ShopRefusal('price')
+    const orders = await quote(inTransaction, subscription)
+    if (orders.some(({ amountRub }) => amountRub > shownRub)) throw new ShopRefusal('price')
     await expireWaiting(inTransaction, subscriptionId)
     const { email, language } = subscription
     const buyer = await buyerOf(tx, subscriptionId)
-    return await placeOrder(inTransaction, { ...order, subscriptionId, email, language, buyer })
+    const facts = { subscriptionId, email, language, buyer }
+    return await inOrder(orders, (order) => placeOrder(inTransaction, { ...order, ...facts }))
   })
   shop.sendLetters()
-  return placed
+  const last = placed.at(-1)
+  if (last === undefined) throw new Error('nothing was ordered')
+  return last
 }
 
 /** A subscription has one order that waits, so that two can't be paid for the same time. */
@@ -180,7 +206,11 @@ function currentPlan(registry: Registry, grant: Grant) {
   throw new ShopRefusal('choice')
 }
 
-function monthPrices(registry: Registry, grants: ReadonlyMap<string, string>): MonthPrices {
+function plansOf(grants: readonly Grant[]): ReadonlyMap<string, string> {
+  return new Map(grants.map(({ dataset, plan }) => [dataset, plan]))
+}
+
+function monthPrices(registry: Registry, grants: ReadonlyMap<string, string>) {
   return new Map(
     [...grants].map(([dataset, plan]) => [
       dataset,

@@ -6,10 +6,12 @@ import { endOrder, overdueOrders, removeUnpaidOrders } from '../../control/order
 import { removeSessions } from '../../control/sessions/sessions.js'
 import { unpaidOrderKeptMs } from '../../control/order-limits.js'
 import type { OrderParts } from './shop.js'
+import { applyDueChanges } from './due-changes.js'
 
 /**
- * Ends orders that were not paid in time, and removes what is no longer needed: codes after an
- * hour, sessions and links of letters that are over, and orders that ended unpaid after 90 days.
+ * Ends orders that were not paid in time, applies changes whose time has come, and removes what is
+ * no longer needed: codes after an hour, sessions and links of letters that are over, and orders
+ * that ended unpaid after 90 days.
  */
 export async function tidyShop({
   store,
@@ -22,6 +24,7 @@ export async function tidyShop({
       const details = { reason: 'not paid in time' }
       await recordAction(tx, { action: 'order.expired', subject: orderId, details, now })
     }
+    await applyDueChanges(tx, now)
     await removeCodes(tx, { until: now - codeWindowMs, ahead: now + codeWindowMs })
     await removeSessions(tx, now)
     await removeOrderLinks(tx, now)

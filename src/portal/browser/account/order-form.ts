@@ -1,6 +1,6 @@
 import { button, element, onSubmit } from '../element.js'
 import { words } from '../page-words.js'
-import type { OrderJson } from '../../account-api.js'
+import type { OrderJson, QuoteJson } from '../../account-api.js'
 import { statusLine } from './account-parts.js'
 import { say } from './account-words.js'
 
@@ -13,14 +13,9 @@ interface OrderFormParts {
   /** What is wanted now, as the server reads it. */
   readonly wanted: () => object
   /** What will be, after the price. */
-  readonly effect: (expiresAt: string) => string
+  readonly effect: (quote: QuoteJson) => string
   readonly terms: string | null
   readonly ordered: (order: OrderJson) => Promise<void>
-}
-
-interface Quote {
-  readonly amount_rub: number
-  readonly expires_at: string
 }
 
 /** A form that shows the price of what is chosen, and then orders it at that price. */
@@ -28,7 +23,7 @@ export function orderForm(parts: OrderFormParts): HTMLElement {
   const { token, id, wanted } = parts
   const status = statusLine()
   const price = element('div')
-  const order = async (body: object, { amount_rub: amount }: Quote) => {
+  const order = async (body: object, { amount_rub: amount }: QuoteJson) => {
     price.querySelector('button')?.setAttribute('disabled', '')
     const request = { method: 'POST', body: { ...body, amount_rub: amount } } as const
     const placed = await status.ask('/account/orders', token, request)
@@ -41,9 +36,9 @@ export function orderForm(parts: OrderFormParts): HTMLElement {
     price.replaceChildren()
     const answer = await status.ask('/account/quotes', token, { method: 'POST', body })
     if (answer === null) return
-    const found = answer as Quote
+    const found = answer as QuoteJson
     const amount = found.amount_rub === 0 ? words.free : words.roubles(found.amount_rub)
-    status.say(`${say.price}: ${amount}. ${parts.effect(found.expires_at)}`)
+    status.say(`${say.price}: ${amount}. ${parts.effect(found)}`)
     const text = found.amount_rub === 0 ? say.orderFree : say.order
     price.replaceChildren(
       ...termsNote(parts.terms),

@@ -1,4 +1,5 @@
 import type { ChoiceJson, OrderJson, ShopAccountJson } from '../../account-api.js'
+import { orderStateText } from '../../account-words-en.js'
 import { button, element } from '../element.js'
 import { words } from '../page-words.js'
 import { statusLine, table } from './account-parts.js'
@@ -69,7 +70,7 @@ function listOf(
             words.day(order.ordered_at),
             say.orderKinds[order.kind],
             amountText(order),
-            say.orderStates[order.state],
+            orderStateText(say, order),
             button(say.receipt, () => showReceipt(order), {
               'aria-label': say.receiptOf(order.number),
             }),
@@ -107,7 +108,7 @@ function renewForm({ months: fixed }: { readonly months: number | null }, common
     text: fixed === null ? say.renewText : say.renewFree(say.months(fixed)),
     fields: fixed === null ? [field] : [],
     wanted: () => ({ kind: 'renew', months: fixed ?? Number(select.value) }),
-    effect: (end) => say.renewEffect(say.date(end)),
+    effect: ({ expires_at: end }) => say.renewEffect(say.date(end)),
   })
 }
 
@@ -127,12 +128,18 @@ function changeForm(choices: readonly ChoiceJson[], common: Common) {
         .filter(({ select }) => select.value !== '')
         .map(({ choice, select }) => ({ dataset: choice.dataset, plan: select.value })),
     }),
-    effect: (end) => say.changeEffect(say.date(end)),
+    effect: ({ expires_at: end, moves_term: isMoved, later }) => {
+      const stays = isMoved ? say.changeMoves(say.date(end)) : say.changeEffect(say.date(end))
+      const plans = later.map(({ title, plan }) => say.changePlan(title, plan)).join('; ')
+      return later.length === 0 ? stays : `${stays} ${say.changeLater(plans)}`
+    },
   })
 }
 
-function planSelect({ dataset, current, plans }: ChoiceJson): HTMLSelectElement {
-  const kept = current === null ? say.notAdded : say.asNow(current)
+function planSelect({ dataset, current, at_end: atEnd, plans }: ChoiceJson): HTMLSelectElement {
+  const scheduled = current !== null && atEnd !== current ? (atEnd ?? say.removed) : null
+  const asNow = scheduled === null ? say.asNow : (plan: string) => say.asScheduled(plan, scheduled)
+  const kept = current === null ? say.notAdded : asNow(current)
   const options = plans.map(({ name, month_rub: month, rows_per_month: rows }) => {
     const price = month === 0 ? words.free : say.aMonth(words.roubles(month))
     return element('option', { value: name }, say.planChoice(name, price, words.number(rows)))

@@ -1,4 +1,5 @@
 import type { OrderJson } from '../../account-api.js'
+import { orderStateText } from '../../account-words-en.js'
 import { button, element } from '../element.js'
 import { words } from '../page-words.js'
 import { facts, table } from './account-parts.js'
@@ -6,7 +7,7 @@ import { say } from './account-words.js'
 
 /** An order on a sheet of its own; printed, nothing else of the page is on it. */
 export function receiptView(order: OrderJson, back: () => void): HTMLElement {
-  const { number, kind, state, items, months, payment } = order
+  const { number, kind, items, months, payment } = order
   const { ordered_at: orderedAt, done_at: doneAt, pay_until: payUntil } = order
   const titleId = 'receipt'
   return element(
@@ -17,8 +18,10 @@ export function receiptView(order: OrderJson, back: () => void): HTMLElement {
     facts([
       [say.orderedOn, say.date(orderedAt)],
       [say.what, say.orderKinds[kind]],
-      [say.state, say.orderStates[state]],
-      ...(doneAt === null ? [] : [[say.doneOn, say.date(doneAt)] as const]),
+      [say.state, orderStateText(say, order)],
+      ...(doneAt === null || order.takes_effect_at !== null
+        ? []
+        : [[say.doneOn, say.date(doneAt)] as const]),
       ...(months === null ? [] : [[say.time, say.months(months)] as const]),
       [say.amount, amountText(order)],
       ...(payUntil === null ? [] : [[say.payUntil, say.date(payUntil)] as const]),
@@ -26,7 +29,7 @@ export function receiptView(order: OrderJson, back: () => void): HTMLElement {
     table(
       say.plans,
       [words.dataset, words.plan],
-      items.map(({ title, plan }) => [title, plan]),
+      items.map(({ title, plan }) => [title, plan === '' ? say.removed : plan]),
     ),
     ...(payment === null
       ? []

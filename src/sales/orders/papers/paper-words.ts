@@ -28,6 +28,9 @@ export interface PaperWords {
   readonly kopecks: (amount: bigint) => string
 }
 
+const movedTerm = 'with a month of all plans from the confirmation, less what is unused'
+const russianMovedTerm = 'с месяцем всех тарифов со дня подтверждения за вычетом неиспользованного'
+
 const english: PaperWords = {
   invoiceTitle: (orderId, at) => `Invoice ${orderId} of ${dayIn('en-GB', at)}`,
   receiptTitle: (number, at) => `Receipt ${number} of ${dayIn('en-GB', at)}`,
@@ -39,9 +42,11 @@ const english: PaperWords = {
   kpp: (digits) => `KPP ${digits}`,
   plan: (title, plan) => `${title}: plan ${plan}`,
   subject: (service, kind, plans, months) => {
-    const time = months === null ? '' : `, ${months} ${months === 1 ? 'month' : 'months'}`
-    const what = { new: 'Access to data', renew: 'Access to data', change: 'Change of plans' }[kind]
-    return `${what}, ${service} (${plans})${time}`
+    if (kind === 'change') {
+      const time = months === null ? 'until the end of the paid term' : movedTerm
+      return `Change of plans, ${service} (${plans}), ${time}`
+    }
+    return `Access to data, ${service} (${plans}), ${months} ${months === 1 ? 'month' : 'months'}`
   },
   total: (amount) => `Total: ${amount}.`,
   noVat: 'No VAT is charged.',
@@ -65,9 +70,11 @@ const russian: PaperWords = {
   kpp: (digits) => `КПП ${digits}`,
   plan: (title, plan) => `${title}: тариф ${plan}`,
   subject: (service, kind, plans, months) => {
-    const time = months === null ? '' : `, ${months} ${plural(months, monthForms)}`
-    const [access, change] = ['Доступ к данным', 'Смена тарифов']
-    return `${{ new: access, renew: access, change }[kind]}, ${service} (${plans})${time}`
+    if (kind === 'change') {
+      const time = months === null ? 'до конца оплаченного срока' : russianMovedTerm
+      return `Смена тарифов, ${service} (${plans}), ${time}`
+    }
+    return `Доступ к данным, ${service} (${plans}), ${months} ${plural(months ?? 0, monthForms)}`
   },
   total: (amount) => `Итого: ${amount}.`,
   noVat: 'Без НДС.',

@@ -1,20 +1,17 @@
-import { freeMonths } from '../../../control/order-limits.js'
 import { curlCommand } from '../../../service/client-texts.js'
 import type { ShownDataset, ShownPlan } from '../../../service/showcase.js'
 import { isOnOffer } from '../offer.js'
 import type { TypedBuyer } from '../buyer.js'
 import type { Offer } from '../offer.js'
 import type { RefusalReason } from '../refusals.js'
-import type { Order } from '../../../control/orders.js'
 import type { Quote } from '../new-order.js'
 import { codeBlock } from '../../../portal/code-block.js'
-import { fact, html } from '../../../portal/html.js'
+import { html } from '../../../portal/html.js'
 import type { Html } from '../../../portal/html.js'
 import { signInLink } from '../../../portal/page-context.js'
 import type { PageContext } from '../../../portal/page-context.js'
 import { titledPage } from '../../../portal/titled-page.js'
-import type { Paper } from '../papers/paper.js'
-import { paperView } from './paper-view.js'
+import { orderSummary } from './order-summary.js'
 import { contactLink } from './plan-way.js'
 import { shopWordsOf } from './shop-words.js'
 
@@ -29,10 +26,17 @@ export interface OrderForm {
   readonly buyer: TypedBuyer
 }
 
-/** Renders the form of an order: plans, months, address. */
+interface FormParts {
+  readonly datasets: readonly ShownDataset[]
+  readonly offer: Offer
+  /** What is chosen, with its price; null where it can't be ordered. */
+  readonly quote: Quote | null
+}
+
+/** Renders the form of an order: plans, months, address, and the total of what is chosen. */
 export function orderFormPage(
   context: PageContext,
-  { datasets, offer }: { readonly datasets: readonly ShownDataset[]; readonly offer: Offer },
+  { datasets, offer, quote }: FormParts,
   form: OrderForm,
   refusal: RefusalReason | null,
 ): string {
@@ -50,7 +54,15 @@ export function orderFormPage(
             ${emailField(context, form.email)}
             ${offer.paid && context.portal.legal ? buyerFields(context, form.buyer) : null}
             ${termsNote(context, offer)}
-            <p><button type="submit" class="primary">${say.sendCode}</button></p>
+            <div id="order-total" role="status">
+              ${quote && orderSummary(context, datasets, quote)}
+            </div>
+            <p>
+              <button type="submit" class="primary">${say.sendCode}</button>
+              <button type="submit" id="show-total" name="total" value="show" formnovalidate>
+                ${say.showTotal}
+              </button>
+            </p>
           </form>
           <p><a href="${context.link('/lost-token')}">${say.lostToken}</a></p>`
       : closedNote(context, offer),
@@ -166,21 +178,10 @@ export function orderCodePage(
   }: { readonly codeId: string; readonly email: string; readonly quote: Quote },
 ): string {
   const say = shopWordsOf(context.language)
-  const { items, months, amountRub, buyer } = quote
-  const titles = new Map(datasets.map(({ name, title }) => [name, title]))
-  const total = amountRub === 0 ? context.words.free : context.words.roubles(amountRub)
   return codePage(context, '/order', codeId, {
     above: html`<p class="lead">${say.codeText(email)}</p>
-      <h2>${say.yourOrder}</h2>
-      <ul>
-        ${items.map(({ dataset, plan }) => {
-          return html`<li>${say.plan(titles.get(dataset) ?? dataset, plan)}</li>`
-        })}
-        <li>${say.months}: ${say.monthsText(amountRub === 0 ? freeMonths : months)}</li>
-        ${buyer && html`<li>${say.company}: ${buyer.name}, ${context.words.inn(buyer.inn)}</li>`}
-        <li>${say.total}: <strong>${total}</strong></li>
-      </ul>`,
-    button: amountRub === 0 ? say.startFree : say.placeOrder,
+      ${orderSummary(context, datasets, quote)}`,
+    button: quote.amountRub === 0 ? say.startFree : say.placeOrder,
   })
 }
 
@@ -207,10 +208,11 @@ export function codeAgainPage(
   path: '/order' | '/lost-token',
   codeId: string,
   refusal: RefusalReason,
+  summary: Html | null,
 ): string {
   const say = shopWordsOf(context.language)
   return codePage(context, path, codeId, {
-    above: refusalNote(context, refusal),
+    above: html`${refusalNote(context, refusal)} ${summary}`,
     button: say.sendTyped,
     below: html`<p><a href="${context.link(path)}">${say.again}</a></p>`,
   })
@@ -236,7 +238,12 @@ export function codePage(
 }
 
 /** Renders a new token, once. */
-export function tokenPage(context: PageContext, token: string, expiresAt: number): string {
+export function tokenPage(
+  context: PageContext,
+  token: string,
+  expiresAt: number,
+  summary: Html | null = null,
+): string {
   const say = shopWordsOf(context.language)
   const { words, base } = context
   return titledPage(
@@ -248,7 +255,8 @@ export function tokenPage(context: PageContext, token: string, expiresAt: number
       ${portalNote(context)}
       <p>${say.tryIt}</p>
       ${codeBlock(words, curlCommand(`${base}/v1/`, token))}
-      <p>${say.mcpAt} <code>${base}/mcp/</code></p>`,
+      <p>${say.mcpAt} <code>${base}/mcp/</code></p>
+      ${summary}`,
   )
 }
 
@@ -259,29 +267,6 @@ function portalNote(context: PageContext): Html | null {
   if (person) return html`<p><a href="${link('/')}">${toData}</a></p>`
   if (!canSignIn) return null
   return html`<p>${inBrowser} <a href="${signInLink(context, '/')}">${signInFirst}</a></p>`
-}
-
-/** Renders an order that waits: number, amount, how to pay, and its invoice. */
-export function waitingPage(
-  context: PageContext,
-  order: Order,
-  { payment, paper }: { readonly payment: string; readonly paper: Paper | null },
-): string {
-  const say = shopWordsOf(context.language)
-  return titledPage(
-    context,
-    say.waitingTitle,
-    html`<p class="lead">${say.waitingText}</p>
-      <dl class="facts">
-        ${fact(say.orderNumber, html`<code>${order.orderId}</code>`)}
-        ${fact(say.amount, context.words.roubles(order.amountRub))}
-        ${fact(say.payUntil, say.date(order.payUntil))}
-      </dl>
-      <h2>${say.howToPay}</h2>
-      <p class="payment">${payment}</p>
-      <p>${say.tokenLater}</p>
-      ${paper && html`<p class="muted">${say.printHint}</p>`} ${paper && paperView(paper)}`,
-  )
 }
 
 /** Why the form was refused, for everybody to notice. */

@@ -1,10 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import type { Language } from '../../../config.js'
+import type { Grant } from '../../../control/grants.js'
 import { orderOfEmail } from '../../../control/orders.js'
 import type { Showcase } from '../../../service/showcase.js'
 import type { TypedCode } from '../../codes.js'
+import { isRefusal } from '../refusals.js'
 import type { RefusalReason } from '../refusals.js'
-import { finishOrder, quoteNew, startOrder } from '../new-order.js'
+import { finishOrder, quoteNew, quoteOf, startOrder } from '../new-order.js'
+import type { Quote } from '../new-order.js'
 import { finishLostToken, startLostToken, subscriptionsOfCode } from '../new-token.js'
 import { checkedBuyer } from '../buyer.js'
 import type { TypedBuyer } from '../buyer.js'
@@ -14,16 +17,13 @@ import { howToPay } from '../shop.js'
 import type { Shop } from '../shop.js'
 import { visit } from '../../../portal/page-context.js'
 import type { PageContext, Site } from '../../../portal/page-context.js'
+import type { Html } from '../../../portal/html.js'
+import { orderSummary } from './order-summary.js'
+import { waitingPage } from './waiting-page.js'
 import { titledPage } from '../../../portal/titled-page.js'
 import { paperView } from './paper-view.js'
 import { formHeaders, noStore, reading, sendPage } from '../../../portal/send-page.js'
-import {
-  codeAgainPage,
-  orderCodePage,
-  orderFormPage,
-  tokenPage,
-  waitingPage,
-} from './order-pages.js'
+import { codeAgainPage, orderCodePage, orderFormPage, tokenPage } from './order-pages.js'
 import type { OrderForm } from './order-pages.js'
 import { chooseSubscriptionPage, lostTokenCodePage, lostTokenPage } from './lost-token-pages.js'
 import { addForm, refusalOf } from './read-form.js'
@@ -39,7 +39,7 @@ export interface ShopRouteParts {
 type AnswerForm = (parts: ShopRouteParts, sent: SentForm) => Promise<string>
 
 /** The page that says why a form was refused. */
-type RefuseForm = (sent: SentForm, reason: RefusalReason) => string
+type RefuseForm = (sent: SentForm, reason: RefusalReason) => string | Promise<string>
 
 /** Adds the pages on which visitors let themselves in. */
 export function addShop(app: FastifyInstance, parts: ShopRouteParts): void {
@@ -68,21 +68,30 @@ export function addShop(app: FastifyInstance, parts: ShopRouteParts): void {
     orderForm(
       parts,
       context,
-      { plans: query.getAll('plan'), months: 12, email: '', buyer: noBuyer },
+      {
+        plans: query.getAll('plan'),
+        months: Number(query.get('months') ?? 12),
+        email: '',
+        buyer: noBuyer,
+      },
       null,
     ),
   )
   add('/order', answerOrder, ({ context, fields }, reason) =>
     orderForm(parts, context, filledIn(fields), reason),
   )
-  add('/order/code', answerOrderCode, codeAgain('/order'))
+  add('/order/code', answerOrderCode, async (sent, reason) => {
+    const quote = await quoteOf(parts.shop, typedCode(sent.fields).codeId)
+    const summary = quote && summaryOf(parts, sent.context, quote)
+    return codeAgainPage(sent.context, '/order', typedCode(sent.fields).codeId, reason, summary)
+  })
   addOrderPaper(app, parts)
   addPage('/lost-token', (context) => lostTokenPage(context, '', null))
   add('/lost-token', answerLostToken, ({ context, fields }, reason) =>
     lostTokenPage(context, emailOf(fields), reason),
   )
-  add('/lost-token/code', chooseSubscription, codeAgain('/lost-token'))
-  add('/lost-token/reissue', reissue, codeAgain('/lost-token'))
+  add('/lost-token/code', chooseSubscription, lostCodeAgain)
+  add('/lost-token/reissue', reissue, lostCodeAgain)
 }
 
 /** The invoice or the receipt of an order, for the person who ordered it. */
@@ -110,36 +119,58 @@ function orderForm(
   refusal: RefusalReason | null,
 ): string {
   const { datasets } = showcase(context.language)
-  return orderFormPage(context, { datasets, offer: offerOf(shop) }, form, refusal)
+  const quote = refusal === null ? quoteIfSold(shop, form) : null
+  return orderFormPage(context, { datasets, offer: offerOf(shop), quote }, form, refusal)
 }
 
-async function answerOrder(
-  { shop, showcase }: ShopRouteParts,
-  { request, context, fields }: SentForm,
-): Promise<string> {
-  const { language } = context
-  const { plans, months, email, buyer } = filledIn(fields)
-  const items = plans.map((text) => {
+/** The price of what is chosen so far; null where it is not on offer. */
+function quoteIfSold(shop: Shop, { plans, months }: OrderForm): Quote | null {
+  try {
+    return quoteNew(shop, { items: itemsOf(plans), months, buyer: null })
+  } catch (cause) {
+    if (isRefusal(cause)) return null
+    throw cause
+  }
+}
+
+function itemsOf(plans: readonly string[]): readonly Grant[] {
+  return plans.map((text) => {
     const [dataset = '', plan = ''] = text.split(':', 2)
     return { dataset, plan }
   })
-  const quote = quoteNew(shop, { items, months, buyer: checkedBuyer(buyer) })
+}
+
+function summaryOf({ showcase }: ShopRouteParts, context: PageContext, quote: Quote): Html {
+  return orderSummary(context, showcase(context.language).datasets, quote)
+}
+
+async function answerOrder(
+  parts: ShopRouteParts,
+  { request, context, fields }: SentForm,
+): Promise<string> {
+  const { shop, showcase } = parts
+  const { language } = context
+  const { plans, months, email, buyer } = filledIn(fields)
+  if (fields.has('total')) return orderForm(parts, context, filledIn(fields), null)
+  const quote = quoteNew(shop, { items: itemsOf(plans), months, buyer: checkedBuyer(buyer) })
   const codeId = await startOrder(shop, { email, language, address: request.ip }, quote)
   return orderCodePage(context, showcase(language).datasets, { codeId, email, quote })
 }
 
 async function answerOrderCode(
-  { shop }: ShopRouteParts,
+  parts: ShopRouteParts,
   { context, fields }: SentForm,
 ): Promise<string> {
+  const { shop } = parts
   const placed = await finishOrder(shop, typedCode(fields))
+  const order = placed.kind === 'confirmed' ? placed.confirmed.order : placed.order
+  const summary = summaryOf(parts, context, { ...order, months: order.months ?? 0 })
   if (placed.kind === 'confirmed') {
     const { token, expiresAt } = placed.confirmed
-    return tokenPage(context, token ?? '', expiresAt)
+    return tokenPage(context, token ?? '', expiresAt, summary)
   }
-  const { order } = placed
   const payment = howToPay(shop, context.language, order)
-  return waitingPage(context, order, { payment, paper: paperOf(shop.registry(), order) })
+  return waitingPage(context, order, { payment, paper: paperOf(shop.registry(), order), summary })
 }
 
 async function answerLostToken(
@@ -197,7 +228,6 @@ function typedCode(fields: URLSearchParams): TypedCode {
   return { codeId: fields.get('id') ?? '', code: fields.get('code') ?? '' }
 }
 
-function codeAgain(path: '/order' | '/lost-token'): RefuseForm {
-  return ({ context, fields }, reason) =>
-    codeAgainPage(context, path, typedCode(fields).codeId, reason)
+function lostCodeAgain({ context, fields }: SentForm, reason: RefusalReason): string {
+  return codeAgainPage(context, '/lost-token', typedCode(fields).codeId, reason, null)
 }

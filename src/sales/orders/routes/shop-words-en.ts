@@ -21,6 +21,9 @@ const refusals: Readonly<Record<RefusalReason, string>> = {
   company:
     'Give the name of the company and its INN of 10 or 12 digits; a KPP has 9. Check the digits.',
   'no-change': 'The subscription has these plans already.',
+  scheduled:
+    'Another plan is ordered for this dataset, and its months are paid. Order again when it has ' +
+    'taken effect.',
   over: 'The subscription is over. Renew it, or order a new one.',
   unknown: 'This address has no such subscription.',
 }
@@ -65,6 +68,8 @@ export const englishShopWords = {
   yourOrder: 'Your order',
   plan: (title: string, plan: string) => `${title}: plan ${plan}`,
   total: 'Total',
+  showTotal: 'Show the total',
+  paidMonths: (count: number) => `at the price of ${number(count)}`,
   placeOrder: 'Order with payment',
   startFree: 'Get the token',
   sendTyped: 'Go on',
@@ -80,7 +85,6 @@ export const englishShopWords = {
   waitingTitle: 'Your order',
   waitingText: 'It waits for its payment. All of this was also sent to your e-mail address.',
   orderNumber: 'Order number',
-  amount: 'Amount',
   payUntil: 'Pay by',
   howToPay: 'How to pay',
   lostToken: 'Lost token',

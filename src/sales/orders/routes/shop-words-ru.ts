@@ -23,6 +23,9 @@ export const russianShopWords: ShopWords = {
     company:
       'Укажите название организации и её ИНН из 10 или 12 цифр; в КПП 9 цифр. Проверьте цифры.',
     'no-change': 'В подписке уже эти тарифы.',
+    scheduled:
+      'Для этого набора заказан другой тариф, и его месяцы оплачены. Закажите снова, когда он ' +
+      'вступит в силу.',
     over: 'Подписка закончилась. Продлите её или закажите новую.',
     unknown: 'У этого адреса нет такой подписки.',
   },
@@ -62,6 +65,8 @@ export const russianShopWords: ShopWords = {
   yourOrder: 'Ваш заказ',
   plan: (title, plan) => `${title}: тариф ${plan}`,
   total: 'Итого',
+  showTotal: 'Показать итог',
+  paidMonths: (count) => `по цене ${number(count)}`,
   placeOrder: 'Заказать с оплатой',
   startFree: 'Получить токен',
   sendTyped: 'Продолжить',
@@ -77,7 +82,6 @@ export const russianShopWords: ShopWords = {
   waitingTitle: 'Ваш заказ',
   waitingText: 'Он ждёт оплаты. Всё это также отправлено вам по почте.',
   orderNumber: 'Номер заказа',
-  amount: 'Сумма',
   payUntil: 'Оплатить до',
   howToPay: 'Как оплатить',
   lostToken: 'Потерян токен',
