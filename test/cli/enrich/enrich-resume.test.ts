@@ -38,7 +38,6 @@ await t.test('a lost answer is paid twice at most, and nothing else is', async (
 })
 
 await t.test('a break within any byte of the kept answers loses one answer', async (t) => {
-  const charged = await chargedFrom()
   const token = await lists.token('ids:pro')
   lists.write('ids.csv', `id\n${ids.join('\n')}\n`)
   const argv = ['ids.csv', '-o', 'out.csv', ...ofIds, '--replace']
