@@ -4,7 +4,7 @@ import { LiveCatalog } from '../catalog/live/live-catalog.js'
 import type { TablesOptions } from '../catalog/live/update.js'
 import type { Clock } from '../clock.js'
 import { RowCopies } from '../engine/rows/row-copies.js'
-import { liveGrants } from '../control/grants.js'
+import { soldGrants } from '../control/grants.js'
 import type { DiskSpace } from '../versions/disk-space.js'
 import type { FetchProgress, ObjectFiles } from '../versions/objects/object-files.js'
 import type { MakeForms } from '../versions/forms/forms-order.js'
@@ -92,7 +92,7 @@ export async function openCatalogUpdates(
     space,
     copyMaxBytes,
     clock,
-    sold: () => liveGrants(parts.records.control, clock.now()),
+    sold: () => soldGrants(parts.records.control, clock.now()),
   })
   const scrub = new Scrub({ clock, checks, files: () => live.storedFiles, days: config.scrubDays })
   const { packer, reloader } = followChanges(base, parts, { live, objects, space, trim, scrub })

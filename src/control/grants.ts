@@ -67,12 +67,16 @@ export function grantTexts(grants: readonly Grant[]): readonly string[] {
   return grants.map(({ dataset, plan }) => `${dataset}:${plan}`)
 }
 
-/** The grants of all subscriptions that are live now, and those that they will get. */
-export async function liveGrants(store: ControlStore, now: number): Promise<readonly Grant[]> {
-  const granted = await store.all<Grant>(
+/** The grants of all subscriptions that are live now; readable in the schema of older releases. */
+export function liveGrants(store: ControlStore, now: number): Promise<readonly Grant[]> {
+  return store.all<Grant>(
     sql`SELECT dataset, plan FROM grants JOIN subscriptions ON id = subscription_id
      WHERE cancelled_at IS NULL AND expires_at > ${now}`,
   )
+}
+
+/** The grants of all subscriptions that are live now, and those that they will get. */
+export async function soldGrants(store: ControlStore, now: number): Promise<readonly Grant[]> {
   const scheduled = await store.all<{ items: string }>(
     sql`SELECT o.items FROM orders o JOIN subscriptions s ON s.id = o.subscription_id
      WHERE o.state = 'confirmed' AND o.entry IS NULL AND s.cancelled_at IS NULL
@@ -80,5 +84,5 @@ export async function liveGrants(store: ControlStore, now: number): Promise<read
   )
   // `insertOrder` wrote them.
   const later = scheduled.flatMap(({ items }) => JSON.parse(items) as Grant[])
-  return [...granted, ...later.filter(({ plan }) => plan !== '')]
+  return [...(await liveGrants(store, now)), ...later.filter(({ plan }) => plan !== '')]
 }
