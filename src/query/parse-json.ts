@@ -47,18 +47,10 @@ export const questionFields = {
   cursor: Type.Optional(Type.String({ description: 'the next_cursor of the page before' })),
 }
 
-const QuestionSchema = Type.Object(
-  {
-    ...questionFields,
-    explain: Type.Optional(
-      Type.Boolean({ description: 'true, for why the answer is empty, for one row' }),
-    ),
-  },
-  {
-    additionalProperties: false,
-    description: 'an object {filters, select, limit, cursor, explain}',
-  },
-)
+const QuestionSchema = Type.Object(questionFields, {
+  additionalProperties: false,
+  description: 'an object {filters, select, limit, cursor}',
+})
 
 const readQuestionShape = shapeReader(QuestionSchema, 'the body', 'rows')
 
@@ -153,9 +145,8 @@ function requireShortLists(content: unknown, lists: readonly string[]): void {
 
 /** Converts a valid value to a question. */
 export function rawQuestion(content: Type.Static<typeof QuestionSchema>): RawQuestion {
-  const { filters = [], select = null, limit = null, cursor = null, explain } = content
-  const raw = { filters: filters.map(rawFilter), select, limit, cursor, format: null }
-  return explain === undefined ? raw : { ...raw, explain }
+  const { filters = [], select = null, limit = null, cursor = null } = content
+  return { filters: filters.map(rawFilter), select, limit, cursor, format: null }
 }
 
 /** Converts a valid filter. */

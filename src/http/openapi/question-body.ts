@@ -38,10 +38,6 @@ export function questionSchema({ name, limit }: ReferenceDataset): Json {
         description: `Rows of the page; ${limit.default} when left out.`,
       },
       cursor: questionFields.cursor,
-      explain: {
-        type: 'boolean',
-        description: 'true, for why the answer is empty in `X-Explained`, for one row.',
-      },
     },
     additionalProperties: false,
   }
