@@ -141,18 +141,24 @@ const items = fc
 const months = fc.constantFrom(1, 1, 2, 6, 11, 12, 13, 24)
 // Mostly the same subscription and the newest order, so that much happens to one.
 const pick = fc.oneof({ arbitrary: fc.constant(0), weight: 3 }, fc.nat(1000))
+const order = fc.record({
+  do: fc.constant('order' as const),
+  email: fc.constantFrom('a@example.org', 'b@example.org', 'A@example.org'),
+  items,
+  months,
+  isPaid: fc.boolean(),
+})
 const command = fc.oneof(
   fc.record({
     do: fc.constant('wait' as const),
     hours: fc.constantFrom(1, 30, 300, 300, 800, 4000),
   }),
   fc.record({
-    do: fc.constant('order' as const),
-    email: fc.constantFrom('a@example.org', 'b@example.org', 'A@example.org'),
-    items,
-    months,
-    isPaid: fc.boolean(),
+    do: fc.constant('term' as const),
+    pick,
+    hours: fc.constantFrom(-700, -300, -300, -20, 0, 1, 100),
   }),
+  order,
   fc.record({ do: fc.constant('renew' as const), pick, months, isPaid: fc.boolean() }),
   ...[1, 2].map(() =>
     fc.record({ do: fc.constant('change' as const), pick, items, isPaid: fc.boolean() }),
@@ -168,6 +174,9 @@ const command = fc.oneof(
   fc.record({ do: fc.constant('crash' as const), pick }),
   fc.record({ do: fc.constant('owner' as const), pick, items }),
 )
+const life = fc
+  .tuple(order, fc.array(command, { minLength: 10, maxLength: 40, size: 'max' }))
+  .map(([first, rest]) => [{ ...first, isPaid: true }, ...rest])
 type Command = typeof command extends fc.Arbitrary<infer C> ? C : never
 
 class Shopping {
@@ -200,9 +209,10 @@ class Shopping {
   async live(given: Command): Promise<void> {
     switch (given.do) {
       case 'wait':
-        this.#now += given.hours * hourMs
-        await tidyShop(this.#shop)
-        await this.#expire()
+        await this.#wait(this.#now + given.hours * hourMs)
+        break
+      case 'term':
+        await this.#waitForEnd(given)
         break
       case 'order':
         await this.#order(given)
@@ -232,6 +242,21 @@ class Shopping {
     if ('isPaid' in given && given.isPaid && [...this.#orders.values()].at(-1)?.state === 'waiting')
       await this.#pay({ do: 'pay', pick: 0, off: 0, times: 1 })
     await this.#compare()
+  }
+
+  async #wait(until: number): Promise<void> {
+    this.#now = until
+    await tidyShop(this.#shop)
+    await this.#expire()
+  }
+
+  /** Until hours before or after cheaper plans begin, or else the end of the term. */
+  async #waitForEnd({ pick: at, hours }: Command & { do: 'term' }): Promise<void> {
+    const id = chosen([...this.#subs.keys()].reverse(), at)
+    const sub = this.#subs.get(id ?? '')
+    if (id === undefined || sub === undefined) return
+    const end = (this.#scheduled(id)[0]?.[1].at ?? sub.expiresAt) + hours * hourMs
+    if (end > this.#now) await this.#wait(end)
   }
 
   async #order({ email, items: wanted, months: count }: Command & { do: 'order' }): Promise<void> {
@@ -634,7 +659,7 @@ await t.test('orders, payments and crashes: every rouble is where the model says
   const folder = t.testdir({})
   let run = 0
   const result = await fc.check(
-    fc.asyncProperty(fc.array(command, { minLength: 10, maxLength: 60 }), async (commands) => {
+    fc.asyncProperty(life, async (commands) => {
       const shopping = new Shopping(join(folder, String(run++), 'control.db'), note)
       try {
         for (const each of commands) await shopping.live(each)
