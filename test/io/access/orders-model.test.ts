@@ -255,8 +255,13 @@ class Shopping {
         await this.#changeByHand(given)
     }
     // Most orders are paid before anything else happens.
-    if ('isPaid' in given && given.isPaid && [...this.#orders.values()].at(-1)?.state === 'waiting')
+    if (
+      'isPaid' in given &&
+      given.isPaid &&
+      [...this.#orders.values()].at(-1)?.state === 'waiting'
+    ) {
       await this.#pay({ do: 'pay', pick: 0, off: 0, times: 1 })
+    }
     await this.#compare()
   }
 
