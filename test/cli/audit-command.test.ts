@@ -58,6 +58,13 @@ const recordedBy: Readonly<Record<string, readonly string[]>> = {
   // The test of usage is `--repair`.
   usage: ['usage.repaired'],
   explain: [],
+  enrich: [],
+  'report revenue': [],
+  'report expiring': [],
+  'report usage': [],
+  'report refusals': [],
+  'report orders': [],
+  directory: [],
   backup: [],
   'control copy': [],
   audit: [],

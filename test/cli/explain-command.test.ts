@@ -175,7 +175,7 @@ await t.test('a used quota and a page cut to the rest are explained', async (t) 
 await t.test('an empty page says whether the window of the plan left it empty', async (t) => {
   const cli = await buildCliFixture(t)
   const { subscription } = await sell(cli)
-  await cli.das(['subscription', 'change', subscription, '--plan', 'financials:free'])
+  await cli.das(['subscription', 'change', subscription, '--plan', 'financials:free', '--now'])
   const outside = await explain(cli, subscription, `${one}&year=eq.2023`)
   t.match(outside.stages[5], {
     detail: /^no row; rows that meet the filters: 1, all of them outside the plan's window\./,

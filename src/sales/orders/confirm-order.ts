@@ -58,8 +58,9 @@ export async function confirmOrder(
   })
 }
 
-function requireOpen({ orderId, state }: Order, isLateAccepted: boolean): void {
-  if (state === 'waiting' || (state === 'expired' && isLateAccepted)) return
+function requireOpen({ orderId, state, amountRub }: Order, isLateAccepted: boolean): void {
+  // One without a price can't be paid late: it was scheduled, and a newer order replaced it.
+  if (state === 'waiting' || (state === 'expired' && isLateAccepted && amountRub > 0)) return
   throw badRequest(`Order '${orderId}' is ${state}.`)
 }
 
