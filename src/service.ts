@@ -211,22 +211,19 @@ export function readPage(
   caller: Caller,
   request: PageRequest,
 ): Promise<PageAnswer> {
-  const { engine, cursorKey } = parts
   let { explainEmpty } = request
   const resolve = ({ principal, access }: DatasetCaller) => {
     const raw = request.question()
     if (raw.explain !== undefined) explainEmpty = raw.explain ? 'paid' : undefined
-    return resolveQuestion(access, principal.id, cursorKey, raw, request.usualLimit)
+    return resolveQuestion(access, principal.id, parts.cursorKey, raw, request.usualLimit)
   }
   return answerData(parts, caller, request, resolve, (ready) => {
     const { access, filters, format, question, cursorAfter } = ready.resolved
     const { columns, limit, after } = question
     const read: WantedRows['read'] = (rows, options) =>
-      engine.read({ ...question, limit: rows }, options)
-    const wanted = { access, filters, format, columns, limit, read, cursorAfter }
-    const { room } = request
-    const isStart = after === null
-    return sendRows(parts, ready, { ...wanted, isStart }, { ...(room && { room }), explainEmpty })
+      parts.engine.read({ ...question, limit: rows }, options)
+    const wanted = { access, filters, format, columns, limit, read, cursorAfter, isStart: !after }
+    return sendRows(parts, ready, wanted, { ...request, explainEmpty })
   })
 }
 

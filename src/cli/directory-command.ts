@@ -22,8 +22,8 @@ export function addDirectory(program: Command, parts: CliParts): void {
   addPrinted(program, parts, {
     usage: 'directory',
     description:
-      'Print what directories of MCP servers ask for: server.json, tools with their hints, example ' +
-      'prompts, links, and what is missing.',
+      'Print what directories of MCP servers ask for: server.json, tools with their hints, ' +
+      'example prompts, links, and what is missing.',
     settings: ['registry', 'publicUrl'],
     json: 'print {server, tools: [{name, title, hints}], prompts, links, missing}',
     examples: ['das directory', 'das directory --json | jq .server > server.json'],

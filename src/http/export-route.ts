@@ -51,7 +51,7 @@ export async function answerExport(
   return reply.send(pacedBody(pages, reply.raw, { clock, silenceMs, onSilence }))
 }
 
-/** @throws bad_request for a limit or an explanation; not_acceptable for a format that can't be exported */
+/** @throws bad_request for limit and explain; not_acceptable for a format that can't be exported */
 function exportQuestion(query: string, request: FastifyRequest): RawQuestion {
   const { headers, raw } = request
   const question = parseUrl(query)

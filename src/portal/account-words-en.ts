@@ -48,8 +48,8 @@ export const englishAccountWords = {
   changeText:
     'A dearer plan costs the monthly difference for each month that is left, also a begun one; ' +
     'of a year ten count. With less than a month left, it costs a month of all plans less what ' +
-    'is unused, and the subscription then ends a month after the confirmation. A cheaper plan takes ' +
-    'effect at the end of the paid time. The rows of this month stay counted.',
+    'is unused, and the subscription then ends a month after the confirmation. A cheaper plan ' +
+    'takes effect at the end of the paid time. The rows of this month stay counted.',
   changeEffect: (end: string) => `The end stays ${end}.`,
   changeMoves: (end: string) =>
     `The subscription ends a month after the confirmation: confirmed today, on ${end}.`,

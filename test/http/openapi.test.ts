@@ -39,7 +39,7 @@ await t.test('the document is of the routes that the server has, and of all of t
   const { paths } = await readDocument(world, (await world.subscribe(['things:pro'])).token)
   /** Pages for people, and other protocols' own addresses. */
   const others =
-    /^\/($|(about|account|authorize|datasets|docs|guide|hooks|lost-token|mcp|order|privacy|register|revoke|session|sign-(in|out)|terms|token|usage|\.well-known)(\/|\*|$)|(llms|robots)\.txt$|sitemap\.xml$|brand\.css$|logo\.svg$)/
+    /^\/($|(about|account|authorize|datasets|docs|guide|hooks|lost-token|mcp|order|owner|privacy|register|revoke|session|sign-(in|out)|terms|token|usage|\.well-known)(\/|\*|$)|(llms|robots)\.txt$|sitemap\.xml$|brand\.css$|logo\.svg$)/
   /** Only of datasets with an entity: test/io/app/find.test.ts. */
   const ofEntities = ['/v1/:dataset/find', '/v1/:dataset(^find$)']
   const own = routesOf(world).filter((path) => !others.test(path) && !ofEntities.includes(path))
@@ -133,7 +133,7 @@ await t.test('every example is answered for a column of every type', async (t) =
 await t.test('columns are parameters with type, unit, description and operators', async (t) => {
   const document = await readDocument(await startShipped(t))
   const parameters = parametersOf(document, '/v1/financials')
-  t.equal(parameters.size, 131 + 7)
+  t.equal(parameters.size, 131 + 8)
   t.match(parameters.get('limit')?.schema, { minimum: 1, maximum: 1000, default: 100 })
   const revenue = parameters.get('2110')
   t.match(revenue?.description, /Revenue; unit: thousand RUB; integer, may be empty/)

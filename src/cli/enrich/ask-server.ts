@@ -8,7 +8,7 @@ const requestMsMax = 120_000
 const triesMax = 30
 const waitSecondsMax = 120
 
-export interface ServerAnswer {
+interface ServerAnswer {
   readonly text: string
   readonly headers: Headers
 }

@@ -19,8 +19,7 @@ import { paymentText } from '../../registry/payment-text.js'
 import type { LetterGrant, LetterSubscription, LetterText, LetterTopic, Receipt } from './letter.js'
 import type { MailMessage } from './mailer.js'
 import { orderReaders } from '../orders/owners.js'
-import { paperOf } from '../orders/papers/paper.js'
-import { paperFile } from './paper-file.js'
+import { paperFor } from './paper-file.js'
 import { renderHtml, renderText } from './render.js'
 import { openSecret } from './seal.js'
 import { writeLetter } from './write-letter.js'
@@ -84,21 +83,6 @@ export async function composeLetter(
       writtenAt: now,
     },
   }
-}
-
-/** Letters to a buyer about an order come with its invoice or receipt. */
-const withPaper: readonly Letter['kind'][] = ['new-token', 'order-confirmed', 'order-received']
-
-async function paperFor(
-  store: ControlStore,
-  { kind, orderId }: Letter,
-  registry: Registry | null,
-): Promise<{ readonly filename: string; readonly html: string } | null> {
-  if (orderId === null || !withPaper.includes(kind)) return null
-  const order = await showOrder(store, orderId)
-  const paper = paperOf(registry, order)
-  if (!paper) return null
-  return { filename: `${paper.kind}-${orderId}.html`, html: paperFile(order.language, paper) }
 }
 
 /** With the name of the service at the end, where the owner gave it one. */
