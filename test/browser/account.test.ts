@@ -65,34 +65,43 @@ await t.test('months are ordered at the price that was shown, and the order prin
   t.same(complaints, [])
 })
 
-await t.test(
-  'another plan is ordered for the difference, a cheaper one is done at once',
-  async (t) => {
-    const { token, subscriptionId } = await shop.world.subscribe(['things:pro'])
-    const { page, complaints } = await openAccount(token)
-    await page.getByLabel('Things', { exact: true }).selectOption('start')
-    const change = page.locator('section:has(> #change)')
-    await change.getByRole('button', { name: 'Show the price' }).click()
-    await page.getByText('Price: Free. The new plans count from now').waitFor()
-    await press(page, 'Do it now')
-    await page.locator('.receipt').getByText('done', { exact: true }).waitFor()
-    t.same((await showSubscription(shop.store, subscriptionId)).grants, [
-      { dataset: 'things', plan: 'start' },
-    ])
-    await press(page, 'Back')
-    await change.getByRole('button', { name: 'Show the price' }).click()
-    await page.getByText('The subscription has these plans already.').waitFor()
-    await page.getByLabel('Things', { exact: true }).selectOption('pro')
-    await change.getByRole('button', { name: 'Show the price' }).click()
-    await page.getByText('Price: ₽2,910.').waitFor()
-    await press(page, 'Order with payment')
-    await page.locator('.receipt').getByText('waits for its payment').waitFor()
-    t.same(
-      complaints.filter((each) => !each.includes('400')),
-      [],
-    )
-  },
-)
+await t.test('a dearer plan is ordered for the difference of the months left', async (t) => {
+  const { token } = await shop.world.subscribe(['things:start'], { months: 2 })
+  const { page, complaints } = await openAccount(token)
+  await page.getByLabel('Things', { exact: true }).selectOption('pro')
+  const change = page.locator('section:has(> #change)')
+  await change.getByRole('button', { name: 'Show the price' }).click()
+  await page.getByText('Price: ₽5,820. The end stays').waitFor()
+  await press(page, 'Order with payment')
+  await page.locator('.receipt').getByText('waits for its payment').waitFor()
+  t.same(complaints, [])
+})
+
+await t.test('a cheaper plan comes at the end of the paid time', async (t) => {
+  const { token, subscriptionId } = await shop.world.subscribe(['things:pro'], { months: 2 })
+  const { page, complaints } = await openAccount(token)
+  await page.getByLabel('Things', { exact: true }).selectOption('start')
+  const change = page.locator('section:has(> #change)')
+  await change.getByRole('button', { name: 'Show the price' }).click()
+  await page.getByText('From its end on: Things: start.').waitFor()
+  await page.getByText('Price: Free. The end stays').waitFor()
+  await press(page, 'Order')
+  await page.locator('.receipt').getByText('takes effect on').waitFor()
+  t.same((await showSubscription(shop.store, subscriptionId)).grants, [
+    { dataset: 'things', plan: 'pro' },
+  ])
+  await press(page, 'Back')
+  await page
+    .getByText('pro until the end of the paid time, then start')
+    .first()
+    .waitFor({ state: 'attached' })
+  await change.getByRole('button', { name: 'Show the price' }).click()
+  await page.getByText('The subscription has these plans already.').waitFor()
+  t.same(
+    complaints.filter((each) => !each.includes('400')),
+    [],
+  )
+})
 
 await t.test('a token is replaced with the code of a letter', async (t) => {
   const { token } = await shop.world.subscribe(['things:pro'])
