@@ -216,10 +216,10 @@ export async function buyerOf(store: ControlStore, subscriptionId: string): Prom
   return orders.findLast(({ byOwner }) => !byOwner)?.buyer ?? null
 }
 
-/** The orders of an address on the portal since this time, and those that wait, oldest first. */
+/** Orders of an address on the portal since this time, or not yet in effect, oldest first. */
 export function ordersOfEmail(store: ControlStore, email: string, since: number): Promise<Order[]> {
   const isTheirs = store.dialect.isEmail(sql`email`, email)
-  const isNew = sql`(state = 'waiting' OR ordered_at > ${since})`
+  const isNew = sql`(state IN ('waiting', 'confirmed') AND entry IS NULL OR ordered_at > ${since})`
   return ordersWhere(store, sql`${isTheirs} AND by_owner = 0 AND ${isNew}`)
 }
 

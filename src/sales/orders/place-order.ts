@@ -101,7 +101,8 @@ function requireRoom(earlier: readonly Order[], now: number): void {
 }
 
 /**
- * An address has at most one free subscription to a dataset: live ones count, and orders that wait.
+ * An address has at most one free subscription to a dataset: live ones count, and orders that wait
+ * for their payment or for the end of a term.
  * The ordered subscription itself does not count.
  *
  * @throws ShopRefusal
@@ -117,8 +118,10 @@ async function requireFreeOnce(
   const isOther = (id: string | null) => id === null || id !== wanted.subscriptionId
   const held = [
     ...(await liveGrantsOfEmail(store, wanted.email, now())),
-    ...earlier.flatMap(({ state, subscriptionId, items }) =>
-      state === 'waiting' ? items.map((item) => ({ ...item, subscriptionId })) : [],
+    ...earlier.flatMap(({ state, takesEffectAt, subscriptionId, items }) =>
+      state === 'waiting' || takesEffectAt !== null
+        ? items.map((item) => ({ ...item, subscriptionId }))
+        : [],
     ),
   ].filter(({ subscriptionId, ...grant }) => isOther(subscriptionId) && isFree(current, grant))
   const taken = new Set(held.map(({ dataset }) => dataset))

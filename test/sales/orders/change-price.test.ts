@@ -10,7 +10,9 @@ import { splitChange } from '../../../src/cli/subscription/split-change.js'
 import { parseRegistry, planOf } from '../../../src/registry/registry.js'
 import { termsOfChange } from '../../../src/sales/orders/change-price.js'
 import { confirmOrder } from '../../../src/sales/orders/confirm-order.js'
+import { quoteNew } from '../../../src/sales/orders/new-order.js'
 import { paperOf } from '../../../src/sales/orders/papers/paper.js'
+import { placeOrder } from '../../../src/sales/orders/place-order.js'
 import type { Shop } from '../../../src/sales/orders/shop.js'
 import { orderChange, quoteChange } from '../../../src/sales/orders/subscription-orders.js'
 import { tidyShop } from '../../../src/sales/orders/tidy-shop.js'
@@ -386,5 +388,18 @@ await t.test(
       last = terms.amountRub
     }
     t.end()
+  },
+)
+
+await t.test(
+  'a free plan that waits for the end of a term is the one of its address',
+  async (t) => {
+    const id = await sell([year, 2, 'f:start'], 'free@example.org')
+    await changeByBuyer(t, id, 'f:free')
+    clock.ms += 3 * 24 * 3_600_000
+    const quote = quoteNew(shop, { items: grantsIn('f:free'), months: 1, buyer: null })
+    const facts = { kind: 'new', subscriptionId: null, basedOn: null, language: 'en' } as const
+    const second = placeOrder(shop, { ...facts, ...quote, email: 'Free@example.org' })
+    await t.rejects(second, { reason: 'free-taken' })
   },
 )

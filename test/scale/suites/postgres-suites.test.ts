@@ -41,6 +41,7 @@ const files = [
   'sales/account-connections',
   'sales/account-orders',
   'sales/account-reissue',
+  'sales/orders/change-price',
   'sales/orders/limits',
   'sales/orders/routes/lost-token',
   'sales/orders/routes/order',
