@@ -14,6 +14,7 @@ const privatePaths = [
   '/account',
   '/usage',
   '/order',
+  '/owner',
   '/lost-token',
   '/sign-in',
   '/sign-out',
