@@ -31,6 +31,7 @@ await t.test('every command has a help text with an example, and --json', async 
     'dataset list',
     'dataset pack',
     'dataset reload',
+    'directory',
     'doctor',
     'enrich',
     'explain',
