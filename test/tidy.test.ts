@@ -45,7 +45,7 @@ const weights: Readonly<Record<string, number>> = {
   access: 973,
   app: 2651,
   catalog: 2352,
-  cli: 9251,
+  cli: 9264,
   columns: 1824,
   control: 7929,
   engine: 11_520,

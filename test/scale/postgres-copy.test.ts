@@ -12,6 +12,7 @@ import { createCodeId, insertCode } from '../../src/control/mailed-codes/email-c
 import { copyStore } from '../../src/control/postgres/copy-store.js'
 import { copiedTables } from '../../src/control/postgres/copy-store.js'
 import { requestReload } from '../../src/control/reload-requests.js'
+import { makeOrderLink } from '../../src/control/order-links.js'
 import { insertOrder } from '../../src/control/orders.js'
 import type { NewOrder } from '../../src/control/orders.js'
 import { makePageSecret } from '../../src/control/sessions/page-secrets.js'
@@ -63,6 +64,8 @@ async function fill(store: ControlStore): Promise<{ token: string; subscriptionI
     },
   }
   const { orderId } = await insertOrder(store, order)
+  await makeOrderLink(store, { orderId, amountRub: 990 }, noon)
+  await store.run(sql`INSERT INTO refusals (day, code, requests) VALUES (20000, 'timeout', 3)`)
   const payment = { paymentId: 'p', orderId, amountRub: 1, paidAt: noon, receivedAt: noon }
   await insertPayment(store, { ...payment, outcome: 'wrong amount' })
   const codeId = createCodeId(machineRandom)

@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.js'
 import type { ShownType } from '../../columns/column-types.js'
 import type { KeyCheck } from '../../columns/tax-number.js'
 import { badRequest } from '../../errors.js'
@@ -27,12 +28,24 @@ export interface DatasetFacts {
 }
 
 const valuesMax = 1000
+const triesMax = 5
+const pauseMs = 1000
 
-/** Asks what a dataset has; costs no rows. */
-export async function readFacts(ask: AskServer, dataset: string): Promise<DatasetFacts> {
-  const { text } = await ask(`/v1/${encodeURIComponent(dataset)}/schema?facts=true`)
-  const facts = JSON.parse(text) as DatasetFacts & Partial<Pick<DatasetFacts, 'key' | 'history'>>
-  return { ...facts, key: facts.key ?? [], history: facts.history ?? null }
+/** Asks what a dataset has; costs no rows. A server that has just started is asked again. */
+export async function readFacts(
+  ask: AskServer,
+  dataset: string,
+  clock: Pick<Clock, 'sleep'>,
+): Promise<DatasetFacts> {
+  for (let tries = 1; ; tries += 1) {
+    const { text } = await ask(`/v1/${encodeURIComponent(dataset)}/schema?facts=true`)
+    const facts = JSON.parse(text) as DatasetFacts & Partial<Pick<DatasetFacts, 'key' | 'history'>>
+    const isKnown = facts.columns.some((column) => column.null_share !== undefined)
+    if (isKnown || tries === triesMax) {
+      return { ...facts, key: facts.key ?? [], history: facts.history ?? null }
+    }
+    await clock.sleep(pauseMs)
+  }
 }
 
 /** @throws bad_request for a column that the dataset does not have, with the nearest ones */

@@ -54,7 +54,7 @@ export async function enrichList(
 ): Promise<Result> {
   requireTarget(order)
   const list = await openList(order.list)
-  const facts = await readFacts(ask, order.dataset)
+  const facts = await readFacts(ask, order.dataset, parts.clock)
   const column = keyColumn(facts, order.key)
   const judge = keyJudge(column, order.addZeros)
   const read = await readKeys(list, order.column, judge)
