@@ -14,6 +14,9 @@ export interface Clock {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
+/** Milliseconds of a day without a change of the clocks. */
+export const dayMs = 24 * 3_600_000
+
 /** The clock and the timers of this machine. */
 export const machineClock: Clock = Object.freeze({
   now: () => Date.now(),

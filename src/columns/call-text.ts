@@ -128,7 +128,12 @@ function operandsOf(inner: string): readonly (readonly Operand[])[] | undefined 
 /** Writes a name for a list of calls, in quotes if it needs them, as a leading `-` does. */
 export function callName(name: string): string {
   const isPlain = name !== '' && name === name.trim() && !/^-|[",:/()\\]/.test(name)
-  return isPlain ? name : `"${name.replace(/[\\"]/g, '\\$&')}"`
+  return isPlain ? name : quotedName(name)
+}
+
+/** Writes a name in quotes, as it can stand in every list and formula. */
+export function quotedName(name: string): string {
+  return `"${name.replace(/[\\"]/g, '\\$&')}"`
 }
 
 /** An operand as a request has it, for `parseOperand`. */
@@ -140,7 +145,7 @@ export function operandText({ name, side }: Operand): string {
 
 /** A name within a formula. */
 function termName(name: string): string {
-  return /[+*@-]/.test(name) ? `"${name.replace(/[\\"]/g, '\\$&')}"` : callName(name)
+  return /[+*@-]/.test(name) ? quotedName(name) : callName(name)
 }
 
 /** `sum(a)/sum(b)`, which is written `ratio(a/b)`. */

@@ -74,15 +74,3 @@ export function liveGrants(store: ControlStore, now: number): Promise<readonly G
      WHERE cancelled_at IS NULL AND expires_at > ${now}`,
   )
 }
-
-/** The grants of all subscriptions that are live now, and those that they will get. */
-export async function soldGrants(store: ControlStore, now: number): Promise<readonly Grant[]> {
-  const scheduled = await store.all<{ items: string }>(
-    sql`SELECT o.items FROM orders o JOIN subscriptions s ON s.id = o.subscription_id
-     WHERE o.state = 'confirmed' AND o.entry IS NULL AND s.cancelled_at IS NULL
-       AND s.expires_at > ${now}`,
-  )
-  // `insertOrder` wrote them.
-  const later = scheduled.flatMap(({ items }) => JSON.parse(items) as Grant[])
-  return [...(await liveGrants(store, now)), ...later.filter(({ plan }) => plan !== '')]
-}

@@ -1,3 +1,4 @@
+import { dayMs } from '../clock.js'
 import { sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 
@@ -28,7 +29,7 @@ export interface OrderDays {
 
 /** The orders of the portal with a price that were placed or ended on this day or later. */
 export function orderDaysSince(store: ControlStore, day: number): Promise<readonly OrderDays[]> {
-  const from = day * 86_400_000
+  const from = day * dayMs
   return store.all<OrderDays>(
     sql`SELECT state, ordered_at / 86400000 AS "orderedDay", done_at / 86400000 AS "doneDay",
        CAST(count(*) AS bigint) AS orders

@@ -1,4 +1,4 @@
-const dayMs = 24 * 3_600_000
+import { dayMs } from '../clock.js'
 
 /** How long an order waits for its payment. */
 export const orderLifeMs = 14 * dayMs

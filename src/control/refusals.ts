@@ -1,10 +1,10 @@
 import type { ErrorCode } from '../errors.js'
 import { Rounds } from '../rounds.js'
+import { dayMs } from '../clock.js'
 import type { Clock } from '../clock.js'
 import { insertInto, sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 
-export const dayMs = 24 * 3_600_000
 const flushEveryMs = 60_000
 /** Counts are removed after this time. */
 const keptDays = 400

@@ -1,5 +1,5 @@
 import { recordAction } from './audit.js'
-import { grantTexts } from './grants.js'
+import { grantTexts, liveGrants } from './grants.js'
 import type { Grant } from './grants.js'
 import { endOrder, insertOrder, ordersWhere } from './orders.js'
 import type { Order } from './orders.js'
@@ -14,6 +14,14 @@ const isScheduled = sql`state = 'confirmed' AND entry IS NULL AND expires_at IS 
 /** Changes of a subscription that take effect at the end of its term, oldest first. */
 export function scheduledOrders(store: ControlStore, subscriptionId: string): Promise<Order[]> {
   return ordersWhere(store, sql`${isScheduled} AND subscription_id = ${subscriptionId}`)
+}
+
+/** The grants of all subscriptions that are live now, and those that they will get. */
+export async function soldGrants(store: ControlStore, now: number): Promise<readonly Grant[]> {
+  const live = sql`SELECT id FROM subscriptions WHERE cancelled_at IS NULL AND expires_at > ${now}`
+  const scheduled = await ordersWhere(store, sql`${isScheduled} AND subscription_id IN (${live})`)
+  const later = scheduled.flatMap(({ items }) => items).filter(({ plan }) => plan !== '')
+  return [...(await liveGrants(store, now)), ...later]
 }
 
 /**

@@ -1,3 +1,4 @@
+import { quotedName } from '../columns/call-text.js'
 import type { ErrorCode } from '../errors.js'
 import { encodeList } from '../query/write-url.js'
 import { parseSummaryUrl } from '../query/summary/parse-summary.js'
@@ -93,10 +94,6 @@ export function comparedLines({ columns, aggregates }: ShownDataset): readonly C
 function middleOf(formula: string, key: string): string | null {
   const [, name, operands] = /^(ratio|sum|avg|median)\((.*)\)$/.exec(formula) ?? []
   return name === undefined ? null : `${key}:median(${operands})`
-}
-
-function quotedName(name: string): string {
-  return `"${name.replace(/[\\"]/g, '\\$&')}"`
 }
 
 /**

@@ -1,4 +1,7 @@
 import { Zip, ZipDeflate } from 'fflate'
+import { getCellAddress } from 'write-excel-file/utility'
+import { dayMs } from '../clock.js'
+import { sheetMax } from './sheet.js'
 import { cutText, firstDayMs, xmlText } from './workbook.js'
 
 /** A cell of a sheet; `text` is what JSON has, without quotes. */
@@ -7,14 +10,9 @@ export interface StreamCell {
   readonly text: string
 }
 
-/** The limits of Excel. */
-const rowsMax = 1_048_576
-const columnsMax = 16_384
-const lettersMax = 32_767
 const lettersAtOnce = 256 * 1024
 /** Day 0 of a spreadsheet. */
 const zeroDayMs = Date.UTC(1899, 11, 30)
-const dayMs = 86_400_000
 /** Longer whole numbers are shown with an exponent, if the format does not say otherwise. */
 const plainDigitsMax = 11
 
@@ -81,15 +79,19 @@ export function sheetStream(name: string, write: (bytes: Uint8Array) => void) {
     cuts: 0,
     /** @throws Error for a row, counted from 1, or a column that Excel can't open */
     row: (line: number, cells: readonly (StreamCell | null)[]) => {
-      if (line > rowsMax) throw new Error(`XLSX holds ${rowsMax} rows: save the list as CSV.`)
-      if (cells.length > columnsMax) throw new Error(`XLSX holds ${columnsMax} columns.`)
+      if (line > sheetMax.rows) {
+        throw new Error(`XLSX holds ${sheetMax.rows} rows: save the list as CSV.`)
+      }
+      if (cells.length > sheetMax.columns) {
+        throw new Error(`XLSX holds ${sheetMax.columns} columns.`)
+      }
       const cut = (long: string) => {
         stream.cuts += 1
         return cutText(long)
       }
       text += `<row r="${line}">`
       cells.forEach((cell, at) => {
-        if (cell) text += cellXml(`${columnName(at)}${line}`, cell, cut)
+        if (cell) text += cellXml(getCellAddress(line - 1, at), cell, cut)
       })
       text += '</row>'
       if (text.length < lettersAtOnce) return
@@ -116,15 +118,10 @@ function cellXml(at: string, { kind, text }: StreamCell, cut: (long: string) => 
     const style = time === undefined ? styles.day : styles.time
     return `<c r="${at}" s="${style}"><v>${(ms - zeroDayMs) / dayMs}</v></c>`
   }
-  const short = text.length > lettersMax ? cut(text) : text
+  const short = text.length > sheetMax.cellLetters ? cut(text) : text
   const content = `<is><t xml:space="preserve">${xmlText(short)}</t></is>`
   return `<c r="${at}" s="${styles.text}" t="inlineStr">${content}</c>`
 }
 
 /** What a date of a spreadsheet can hold. */
 const instant = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d:\d\d(?:\.\d{1,3})?)Z?)?$/
-
-function columnName(at: number): string {
-  const letter = String.fromCharCode(65 + (at % 26))
-  return at < 26 ? letter : columnName(Math.floor(at / 26) - 1) + letter
-}

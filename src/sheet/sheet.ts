@@ -63,18 +63,18 @@ export function cellKind(shown: ShownType, decimals: number | null, unit: string
   }
 }
 
-/** The limits of Excel, with a line for the names. */
-const rowsMax = 1_048_576 - 1
-const columnsMax = 16_384
+/** The limits of Excel. */
+export const sheetMax = { rows: 1_048_576, columns: 16_384, cellLetters: 32_767 } as const
 
 /**
  * How many of these rows a workbook holds, from the first.
  * @throws bad_request for columns that it can't hold, whatever the rows are
  */
 export function rowsThatFit(rows: readonly Buffer[], columns: number): number {
-  if (columns <= columnsMax) return Math.min(rows.length, rowsMax)
+  // The names take a line.
+  if (columns <= sheetMax.columns) return Math.min(rows.length, sheetMax.rows - 1)
   throw badRequest(
-    `XLSX holds at most ${columnsMax} columns; this has ${columns}. Select fewer, or send ` +
+    `XLSX holds at most ${sheetMax.columns} columns; this has ${columns}. Select fewer, or send ` +
       'format=csv or format=parquet.',
   )
 }

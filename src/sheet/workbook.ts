@@ -3,6 +3,7 @@ import type { Cell, CellObject } from 'write-excel-file/node'
 import { getCellAddress } from 'write-excel-file/utility'
 import { firstInexact } from '../query/exact-json.js'
 import { textOfJson } from '../row-texts.js'
+import { sheetMax } from './sheet.js'
 import type { CellKind, Sheet, SheetColumn } from './sheet.js'
 
 type Features = NonNullable<NonNullable<Parameters<typeof writeXlsxFile>[1]>['features']>
@@ -13,9 +14,6 @@ const decimalsMax = 30
 /** Serial numbers of earlier days differ between spreadsheets: Excel takes 1900 for a leap year. */
 export const firstDayMs = Date.UTC(1900, 2, 1)
 const instant = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d(?:\.\d{1,3})?)Z?)?$/
-
-/** The longest text of a cell that Excel opens. */
-const cellLettersMax = 32_767
 
 /** A table with the JSON texts of its cells. */
 export interface WorkbookTable {
@@ -36,8 +34,8 @@ export async function workbook(
   let cuts = 0
   const cell = (column: SheetColumn, json: string): Cell => {
     // Escapes may make JSON longer than its text.
-    const text = json.length > cellLettersMax ? textOfJson(json) : ''
-    if (text.length <= cellLettersMax) return cellOf(column.cells, json)
+    const text = json.length > sheetMax.cellLetters ? textOfJson(json) : ''
+    if (text.length <= sheetMax.cellLetters) return cellOf(column.cells, json)
     cuts += 1
     return textCell(cutText(text))
   }
@@ -117,11 +115,11 @@ function filterFeatures(tables: readonly WorkbookTable[]): Features {
 /** A text that is longer than Excel opens, cut and marked. */
 export function cutText(text: string): string {
   const mark = ` … [cut: ${text.length} characters]`
-  return text.slice(0, cellLettersMax - mark.length).toWellFormed() + mark
+  return text.slice(0, sheetMax.cellLetters - mark.length).toWellFormed() + mark
 }
 
 function aboutCuts(cuts: number) {
-  const what = `Texts cut to ${cellLettersMax} characters, the most that a cell holds`
+  const what = `Texts cut to ${sheetMax.cellLetters} characters, the most that a cell holds`
   return [textCell(what), numberCell({ decimals: 0 }, String(cuts))]
 }
 

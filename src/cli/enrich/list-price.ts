@@ -1,3 +1,4 @@
+import { quotedName } from '../../columns/call-text.js'
 import { filtersOf, firstKeys } from './ask-keys.js'
 import type { ListQuestion } from './ask-keys.js'
 import type { AskServer } from './ask-server.js'
@@ -58,7 +59,7 @@ async function countRows(
   ask: AskServer,
 ): Promise<number> {
   const { dataset, match, key } = question
-  const measure = match === 'newest' ? `n:distinct(${formulaName(key)})` : 'n:count'
+  const measure = match === 'newest' ? `n:distinct(${quotedName(key)})` : 'n:count'
   let rows = 0
   for (const part of parts) {
     const body = { filters: filtersOf(question, part), measures: [measure] }
@@ -67,11 +68,6 @@ async function countRows(
     rows += data[0]?.n ?? 0
   }
   return rows
-}
-
-/** A name that could be read otherwise is written in quotes. */
-function formulaName(name: string): string {
-  return /^\w+$/u.test(name) ? name : `"${name.replace(/["\\]/g, '\\$&')}"`
 }
 
 async function rowsLeft(dataset: string, ask: AskServer): Promise<number | null> {

@@ -74,11 +74,11 @@ export function enrichedResult(
   spare: number,
 ): Result {
   const { found, notFound, malformed } = written
-  const many =
+  const changed =
     versions.size > 1 ? [`the data changed meanwhile: versions ${[...versions].join(', ')}`] : []
   const others =
     spare > 0 ? [`${amountOf(stdout, spare, 'row')} of keys with several rows are not shown`] : []
-  const notes = [...list.notes, ...written.notes, ...many, ...others]
+  const notes = [...list.notes, ...written.notes, ...changed, ...others]
   return {
     json: {
       ...{ out, lines, keys: keys.size, found, not_found: notFound, malformed, restored },

@@ -1,3 +1,4 @@
+import { dayMs } from '../../clock.js'
 import { insertInto, sql } from '../store/sql.js'
 import type { Sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
@@ -5,7 +6,6 @@ import { createId } from '../tokens/base62.js'
 import { createSecret } from '../tokens/token-format.js'
 
 const hourMs = 3_600_000
-const dayMs = 24 * hourMs
 
 /** Whose pages a session opens: a subscriber's, or the owner's. */
 export type SessionKind = 'subscriber' | 'owner'

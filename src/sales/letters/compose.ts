@@ -1,4 +1,5 @@
 import { sessionCookieAt } from '../../access/session-cookie.js'
+import { dayMs } from '../../clock.js'
 import type { Language } from '../../config.js'
 import { connectionState, showConnection } from '../../control/connections/connections.js'
 import type { AskedConnection } from '../../control/connections/make-connection.js'
@@ -55,8 +56,6 @@ interface Addressed {
   readonly language: Language
   readonly topic: LetterTopic
 }
-
-const dayMs = 24 * 3_600_000
 
 /** Writes a letter with the data of `now`; drops it when it is no longer true. */
 export async function composeLetter(

@@ -1,3 +1,4 @@
+import { dayMs } from '../../clock.js'
 import { addMonths } from '../../control/subscriptions.js'
 import { yearMonths, yearMonthsPaid } from '../../registry/price.js'
 
@@ -13,8 +14,6 @@ export interface ChangeTerms {
   /** 1 = the term moves to one month from the confirmation; null = its end stays. */
   readonly months: 1 | null
 }
-
-const dayMs = 24 * 3_600_000
 
 /**
  * The terms of a change from the plans `before` to those `after`. What gets dearer costs its

@@ -1,3 +1,4 @@
+import { dayMs } from '../../clock.js'
 import type { Language } from '../../config.js'
 import { recordAction } from '../../control/audit.js'
 import { grantTexts } from '../../control/grants.js'
@@ -21,8 +22,6 @@ import type { Confirmed } from './confirm-order.js'
 import { writePaper } from './papers/paper.js'
 import { ShopRefusal } from './refusals.js'
 import type { OrderParts } from './shop.js'
-
-const dayMs = 24 * 3_600_000
 
 /** An order that was placed: one without a price is confirmed at once. */
 export type Placed =

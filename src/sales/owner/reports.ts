@@ -1,5 +1,6 @@
+import { dayMs } from '../../clock.js'
 import { orderDaysSince, paidByDay } from '../../control/order-counts.js'
-import { dayMs, refusalsSince } from '../../control/refusals.js'
+import { refusalsSince } from '../../control/refusals.js'
 import type { ControlStore } from '../../control/store/store.js'
 import { grantTexts } from '../../control/grants.js'
 import { subscriptionsEnding, subscriptionsOfMonth } from '../../control/subscriptions.js'

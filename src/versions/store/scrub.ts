@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { dayMs } from '../../clock.js'
 import type { Clock } from '../../clock.js'
 import type { StoredFile } from '../version.js'
 import type { FileChecks } from './file-checks.js'
@@ -20,7 +21,6 @@ const scrubBytesPerSecondMax = 20e6
 const retryMs = 60_000
 /** Timers can't run for more than 24 days. */
 const pauseMsMax = 3_600_000
-const dayMs = 86_400_000
 
 interface ScheduledFile {
   readonly file: StoredFile
