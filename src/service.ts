@@ -22,6 +22,8 @@ import { endOwnConnection, ownConnections } from './service/own-connections.js'
 import type { OwnConnection } from './service/own-connections.js'
 import { Descriptions } from './service/descriptions.js'
 import type { DatasetDescription, DatasetSummary } from './service/descriptions.js'
+import { describeVersions, oldestSeen, resolveChangesOf } from './service/changes.js'
+import type { ChangesParts, VersionEntry } from './service/changes.js'
 import { explainEmpty } from './service/empty-answer.js'
 import type { EmptyReason } from './service/empty-answer.js'
 import { entityTag, matchesTag } from './service/entity-tag.js'
@@ -36,6 +38,7 @@ import type { DatasetGuide, GuideFailure } from './service/guides.js'
 import { answerCache, keptAnswer } from './service/paid/kept-answers.js'
 import { answerHead } from './service/page.js'
 import type {
+  ChangesRequest,
   DataRequest,
   Page,
   PageAnswer,
@@ -64,6 +67,10 @@ export interface Service extends Admission {
   readonly readPage: (caller: Caller, request: PageRequest) => Promise<PageAnswer>
   /** The first rows by one column, charged like a page. */
   readonly top: (caller: Caller, request: TopRequest) => Promise<PageAnswer>
+  /** What differs since a version, charged like a page. */
+  readonly changes: (caller: Caller, request: ChangesRequest) => Promise<PageAnswer>
+  /** The versions of a dataset, newest first. */
+  readonly listVersions: (caller: Caller, name: string) => Promise<readonly VersionEntry[]>
   /** Groups of rows, each for the price of at least the rows that carry as many cells. */
   readonly summarize: (caller: Caller, request: SummaryRequest) => Promise<SummaryAnswer>
   /** Every row of the question. Each page is admitted again, without a cost in requests. */
@@ -117,11 +124,13 @@ export interface ServiceParts extends PageParts {
   readonly lastUsed: LastUsed
   readonly rates: RateLimits
   readonly names: NameFinder
+  readonly changes: Omit<ChangesParts, 'control'>
 }
 
 /** Everything that REST, MCP and the portal offer. */
 export function createService(parts: ServiceParts): Service {
   const { control, engine, clock } = parts
+  const changes = { ...parts.changes, control }
   const admission = createAdmission(parts)
   const descriptions = new Descriptions(engine)
   const guides = new Guides(engine, descriptions, clock)
@@ -132,6 +141,9 @@ export function createService(parts: ServiceParts): Service {
     ...admission,
     readPage: (caller, request) => readPage(parts, caller, request),
     top: (caller, request) => readTop(parts, keptTops, caller, request),
+    changes: (caller, request) => readChanges(parts, changes, caller, request),
+    listVersions: (caller, name) =>
+      describeVersions(changes, enterDataset(caller, name, clock.now()).access),
     summarize: (caller, request) => summarize(parts, keptSummaries, caller, request),
     exportPages: (caller, request) =>
       openExports.open(caller.principal.id, caller.context.signal, async (from) => {
@@ -241,6 +253,29 @@ export function readTop(
       keptAnswer(kept, `${tag} ${rows}`, () => parts.engine.top({ ...top, limit: rows }, options))
     const wanted = { access, filters, format, columns, limit, read, cursorAfter: null }
     return sendRows(parts, ready, { ...wanted, needed: top.by, isStart: true }, request)
+  })
+}
+
+/** What differs since a version, in the order of the key. */
+export function readChanges(
+  parts: PageParts,
+  changes: ChangesParts,
+  caller: Caller,
+  request: ChangesRequest,
+): Promise<PageAnswer> {
+  const resolve = (reader: DatasetCaller) =>
+    resolveChangesOf(changes, reader, parts.cursorKey, request.question())
+  return answerData(parts, caller, request, resolve, async (ready) => {
+    const { access, filters, format, cursorAfter, question, columns: named } = ready.resolved
+    const { columns, limit, after, sets } = question
+    const read: WantedRows['read'] = async (rows, options) =>
+      sets.length === 0
+        ? { rows: [], hasMore: false }
+        : changes.read({ ...question, limit: rows }, options)
+    const wanted = { access, filters, format, columns, limit, read, cursorAfter }
+    const page = await sendRows(parts, ready, { ...wanted, isStart: after === null }, request)
+    const facts = { from: oldestSeen(access), version: access.version.id }
+    return { ...page, facts: { ...facts, ...(named && { columns: named }) } }
   })
 }
 

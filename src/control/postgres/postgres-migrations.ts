@@ -1,5 +1,6 @@
 import { sessionTables } from '../sessions/session-tables.js'
 import { oneLedger, ordersOfAgreements, receiptTables } from '../store/shop-tables.js'
+import { versionsTable } from '../versions-table.js'
 import { chargeFunction } from './charge-function.js'
 import { lockKey } from './connection-settings.js'
 import type { Connection } from './postgres-pool.js'
@@ -42,6 +43,7 @@ export const postgresMigrations: readonly string[] = [
     "extract(year FROM to_timestamp(done_at / 1000) AT TIME ZONE 'UTC')::bigint",
     '',
   ),
+  versionsTable('bigint', text, ''),
 ]
 
 /** The version that this release writes and reads. */
