@@ -97,14 +97,15 @@ function compileChanges(changes: Changes, range: Range, limit: number) {
   const changed = `'{"change":"changed","fields":[' || array_to_string([${fields.join(', ')}], ',')
     || '],"row":' || ${encodeRow(duckdb, now)} || '}'`
   const sql = `
-    WITH events AS (${rows.join(' UNION ALL ')}),
+    WITH events AS MATERIALIZED (${rows.join(' UNION ALL ')}),
     ends AS (
-      SELECT ${names}, min(at) AS first, max(at) AS last, arg_min(cells, at) AS o,
-        arg_max(cells, at) AS n
-      FROM events GROUP BY ${names}
+      SELECT ${names}, min(event) AS begun, max(event) AS ended FROM events GROUP BY ${names}
     ),
     judged AS (
-      SELECT *, first % 2 = 0 AND o.seen AS was_seen, last % 2 = 1 AND n.seen AS is_seen FROM ends
+      SELECT ends.*, o, n, begun % 2 = 0 AND o.seen AS was_seen, ended % 2 = 1 AND n.seen AS is_seen
+      FROM ends
+      JOIN (SELECT * RENAME (event AS begun) FROM events) AS o USING (${names}, begun)
+      JOIN (SELECT * RENAME (event AS ended) FROM events) AS n USING (${names}, ended)
     ),
     page AS (
       SELECT * FROM judged
@@ -131,10 +132,10 @@ function rowsOf(
 ): string {
   const sqlOf = columnsOf(set)
   const seen = predicates.map((each) => condition(each, sqlOf, parameters)).join(' AND ') || 'true'
-  const cells = columns.map((column, place) => `s${place}: ${sqlOf(column)}`)
+  const cells = columns.map((column, place) => `${sqlOf(column)} AS s${place}`)
   const keys = key.map((column, place) => `${keySql(column, sqlOf)} AS k${place}`)
-  return `SELECT ${keys.join(', ')}, ${2 * index} + side AS at,
-    {seen: coalesce(${seen}, false), ${cells.join(', ')}} AS cells
+  return `SELECT ${keys.join(', ')}, ${2 * index} + side AS event,
+    coalesce(${seen}, false) AS seen, ${cells.join(', ')}
     ${fromWhere(set, key, range, parameters)}`
 }
 
