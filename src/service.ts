@@ -264,7 +264,7 @@ export function readChanges(
   request: ChangesRequest,
 ): Promise<PageAnswer> {
   const resolve = (reader: DatasetCaller) =>
-    resolveChangesOf(changes, reader, parts.cursorKey, request.question())
+    resolveChangesOf(changes, reader, parts.cursorKey, request.question(), request.usualLimit)
   return answerData(parts, caller, request, resolve, async (ready) => {
     const { access, filters, format, cursorAfter, question, columns: named } = ready.resolved
     const { columns, limit, after, sets } = question

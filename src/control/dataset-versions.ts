@@ -47,9 +47,10 @@ export async function recordVersion(
     )
     // Another server was first, and may be ahead.
     if (isRecorded && replaced !== newest) return
-    const { version, asOf: as_of, rows, publishedAt: published_at } = published
+    const { asOf, publishedAt, ...same } = published
     const number = (known[0]?.number ?? 0) + 1
-    const row = { dataset, number, version, previous: replaced, as_of, rows, published_at }
+    const times = { as_of: asOf, published_at: publishedAt }
+    const row = { dataset, number, previous: replaced, ...same, ...times }
     await tx.run(insertInto('dataset_versions', row))
   })
 }

@@ -5,12 +5,14 @@ import { questionLists, rawQuestion, readForms } from '../query/parse-json.js'
 import { shapeReader } from '../query/read-shape.js'
 import { repeatedKey, requireSingleKeys } from '../query/scan-json.js'
 import { rawSummary, summaryLists } from '../query/summary/parse-summary.js'
+import { rawChanges } from '../query/parse-changes.js'
 import { rawFind } from '../query/parse-find.js'
 import { rawTop } from '../query/parse-top.js'
 import { recordOf } from '../registry/shape.js'
 import { memberText } from '../row-texts.js'
 import type { Caller, Service } from '../service.js'
 import { correctedCall } from './corrected-call.js'
+import { changesAnswer, changesRoom, versionsAnswer } from './changes-answer.js'
 import { describeAnswer } from './describe-answer.js'
 import { fetchEntity, searchEntities } from './entity-text.js'
 import { inMcpWords } from './error-words.js'
@@ -25,6 +27,7 @@ import {
 } from './query-answer.js'
 import {
   AggregateArguments,
+  ChangesArguments,
   DescribeArguments,
   FetchArguments,
   FindArguments,
@@ -64,6 +67,7 @@ const argumentLists: Readonly<Record<ToolName, readonly string[]>> = {
   aggregate: summaryLists,
   top: questionLists,
   find: [],
+  changes: questionLists,
   search: [],
   fetch: [],
 }
@@ -75,6 +79,7 @@ const readAggregate = shapeReader(AggregateArguments, 'the arguments', 'aggregat
 const readFind = shapeReader(FindArguments, 'the arguments')
 const readSearch = shapeReader(SearchArguments, 'the arguments')
 const readFetch = shapeReader(FetchArguments, 'the arguments')
+const readChanges = shapeReader(ChangesArguments, 'the arguments', 'rows')
 const readTop = shapeReader(TopArguments, 'the arguments', 'top')
 
 /**
@@ -154,6 +159,20 @@ async function run(
     case 'find': {
       const { resource = null, ...q } = readFind(args)
       return findAnswer(await service.find(caller, resource, rawFind(q), checkOnly))
+    }
+    case 'changes': {
+      const { resource, ...asked } = readChanges(args)
+      if (asked.since === undefined && asked.cursor === undefined) {
+        return versionsAnswer(await service.listVersions(caller, resource))
+      }
+      const page = await service.changes(caller, {
+        dataset: resource,
+        question: () => rawChanges(asked),
+        usualLimit,
+        room: changesRoom,
+        checkOnly,
+      })
+      return page.kind === 'page' ? changesAnswer(page) : page
     }
     case 'search':
       return searchEntities(service, caller, readSearch(args).query, site, checkOnly)

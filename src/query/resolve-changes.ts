@@ -48,6 +48,7 @@ export async function resolveChanges(
   cursorKey: Uint8Array,
   raw: RawChanges,
   findSets: FindSets,
+  usualLimit = access.dataset.limit.default,
 ): Promise<ResolvedChanges> {
   if (raw.format !== null && raw.format !== 'json') {
     throw new ServiceError('not_acceptable', 'Changes are served as JSON. Leave format out.')
@@ -62,8 +63,8 @@ export async function resolveChanges(
   const position = raw.cursor === null ? null : readCursor(cursorKey, scope, raw.cursor)
   const { since, after } = startOf(raw, position)
   const columns = raw.select === null ? access.columns : selectColumns(access, raw.select)
-  const { default: usual, max } = access.dataset.limit
-  const limit = checkLimit(raw.limit, { usual, max })
+  const { max } = access.dataset.limit
+  const limit = checkLimit(raw.limit, { usual: Math.min(usualLimit, max), max })
   const sets = await findSets(since)
   const asked = filters.flatMap(({ predicates }) => predicates)
   requireSame(access, sets, raw, [...columns, ...filters.map(({ column }) => column)])

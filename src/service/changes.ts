@@ -8,7 +8,7 @@ import { ServiceError } from '../errors.js'
 import type { RawChanges } from '../query/parse-changes.js'
 import { accessOf } from '../query/resolve-question.js'
 import { resolveChanges, takeExport } from '../query/resolve-changes.js'
-import type { ResolvedChanges } from '../query/resolve-changes.js'
+import type { FindSets, ResolvedChanges } from '../query/resolve-changes.js'
 import { isoTime } from '../text.js'
 import { keyProblem } from '../versions/changes/change-set.js'
 import type { ChangeSet, ReadySet } from '../versions/changes/change-set.js'
@@ -89,15 +89,15 @@ export async function resolveChangesOf(
   { principal, access: newest }: DatasetCaller,
   cursorKey: Uint8Array,
   raw: RawChanges,
+  usualLimit?: number,
 ): Promise<ResolvedChanges> {
   const access = accessOf(newest, raw.cursor)
   const entries = await listVersions(parts.control, access.dataset.name)
   if (keyProblem(access.version) !== null) throw noChanges()
   const [newestSet] = await setsOf(parts, access, entries.slice(0, 1))
   if (newestSet?.kind === 'none' && newestSet.isKeyless) throw noChanges()
-  return resolveChanges(access, principal.id, cursorKey, raw, (since) =>
-    findSets(parts, access, entries, since),
-  )
+  const find: FindSets = (since) => findSets(parts, access, entries, since)
+  return resolveChanges(access, principal.id, cursorKey, raw, find, usualLimit)
 }
 
 /**
@@ -128,8 +128,9 @@ async function findSets(
     throw takeExport('since is not a version whose changes are kept', version.id)
   }
   const sets = await setsOf(parts, access, steps)
-  for (const [index, set] of sets.entries()) {
-    if (!set && (await stateOf(access, steps[index] ?? { version: '', previous: null }, parts.sets)) === 'pending') throw notReady()
+  for (const [index, step] of steps.entries()) {
+    const state = sets[index] ? 'ready' : await stateOf(access, step, parts.sets)
+    if (state === 'pending') throw notReady()
   }
   const ready = sets.filter((set) => set !== null && isUsable(access, set))
   if (ready.length < sets.length) {
@@ -167,6 +168,6 @@ export function oldestSeen({ plan, predicates, version }: Access): string | numb
   if (!plan || !history || history.hidden || newestHistory === undefined) return null
   const [window] = predicates
   const isCounted = window?.kind === 'gte' && typeof window.value === 'bigint'
-  const oldest = isCounted ? window.value as bigint : oldestHistory(version, history)
+  const oldest = isCounted ? (window.value as bigint) : oldestHistory(version, history)
   return history.rules.shown === 'integer' ? Number(oldest) : historyText(history, oldest)
 }

@@ -176,7 +176,8 @@ export class DuckDbEngine implements Engine {
     const { serving } = this.#lane
     const read = ({ signal }: Held) =>
       (isLarge ? serving : this.#solo).run(
-        (session) => readChanges(this.#paths.changes(changes), (each) => session.runOnce(each, signal)),
+        (session) =>
+          readChanges(this.#paths.changes(changes), (each) => session.runOnce(each, signal)),
         () => isLarge,
       )
     return isLarge

@@ -127,7 +127,8 @@ function compileChanges(before: Version, after: Version, target: string): Statem
     hashParts(`c${index}`, isStoredAsText(type) ? { kind: 'scalar', name: 'VARCHAR' } : type),
   )
   const keys = key.join(', ')
-  const hashed = (rows: string) => `(SELECT ${keys}, hash(${parts.join(', ')}) AS hash FROM ${rows})`
+  const hashed = (rows: string) =>
+    `(SELECT ${keys}, hash(${parts.join(', ')}) AS hash FROM ${rows})`
   const changed = `(SELECT ${keys} FROM ${hashed('old')} AS o FULL JOIN ${hashed('new')} AS n
       USING (${keys}) WHERE o.hash IS DISTINCT FROM n.hash)`
   const [old, now] = [rowsOf(before, true), rowsOf(after, false)]

@@ -29,15 +29,13 @@ const growth = 8
  * The changes after a key, as JSON, in the order of the key. It reads ranges of keys until the page
  * is full, so that a page costs the same at any depth.
  */
-export async function readChanges(
-  changes: Changes,
-  run: RunStatement,
-): Promise<Rows<KeyPosition>> {
-  const { limit } = changes
+export async function readChanges(changes: Changes, run: RunStatement): Promise<Rows<KeyPosition>> {
+  const { limit, sets } = changes
+  const rows = sets.reduce((sum, set) => sum + set.rows, 0)
   const found: Rows<KeyPosition>['rows'][number][] = []
   let { after } = changes
   for (let keys = Math.max(keysMin, 2 * limit); ; keys *= growth) {
-    const upTo = await endOfRange(changes, after, keys, run)
+    const upTo = keys < rows ? await endOfRange(changes, after, keys, run) : null
     const missing = limit + 1 - found.length
     const [lines = [], ...texts] = await run(compileChanges(changes, { after, upTo }, missing))
     for (const [index, line] of lines.entries()) {
@@ -181,5 +179,7 @@ function keySql(column: Column, sqlOf: (column: Column) => string): string {
 }
 
 function asKey(column: Column): Column {
-  return column.type.kind === 'enum' ? { ...column, type: { kind: 'scalar', name: 'VARCHAR' } } : column
+  return column.type.kind === 'enum'
+    ? { ...column, type: { kind: 'scalar', name: 'VARCHAR' } }
+    : column
 }
