@@ -118,15 +118,12 @@ async function openApp(
   const memoryLimitBytes = config.memoryLimit ?? defaultMemory()
   const state = await openState(config.state, cleanup)
   const reportAgain = new Hook<void>(() => undefined)
-  const { folder, versions: versionsFolder } = state
+  const { folder, versions: versionsFolder, sets } = state
   const { onSync, onAttempt, onRequest } = metricHooks
   const records = await openRecords(base, { folder, reopened: reportAgain.call, onSync })
   const newlyServed = new Hook<void>(() => undefined)
-  const sets = new ChangeSets(state.changes)
   const updates = await openCatalogUpdates(base, {
-    versionsFolder,
-    tempFolder: state.temp,
-    sets,
+    ...{ versionsFolder, tempFolder: state.temp, sets },
     memoryLimitBytes,
     records,
     metricHooks,
@@ -215,6 +212,7 @@ interface StateFolder {
   readonly folder: string
   readonly versions: string
   readonly changes: string
+  readonly sets: ChangeSets
   readonly temp: string
 }
 
@@ -225,7 +223,8 @@ async function openState(path: string, cleanup: CleanupStack): Promise<StateFold
     lock.release()
   })
   const [versions, changes] = [versionsFolderOf(path), join(folder, 'changes')]
-  const state = { folder, versions, changes, temp: join(folder, 'tmp') }
+  const sets = new ChangeSets(changes)
+  const state = { folder, versions, changes, sets, temp: join(folder, 'tmp') }
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await rm(state.temp, { recursive: true, force: true })
   await mkdir(state.temp, { mode: 0o700 })
@@ -293,7 +292,7 @@ function openService(
     cursorKey: keys.cursor,
     catalog,
     engine: engines.all,
-    changes: { sets, read: (asked, options) => engines.files.changes(asked, options) },
+    changes: { control, sets, read: (asked, options) => engines.files.changes(asked, options) },
     clock,
   })
 }

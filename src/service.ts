@@ -124,26 +124,23 @@ export interface ServiceParts extends PageParts {
   readonly lastUsed: LastUsed
   readonly rates: RateLimits
   readonly names: NameFinder
-  readonly changes: Omit<ChangesParts, 'control'>
+  readonly changes: ChangesParts
 }
 
 /** Everything that REST, MCP and the portal offer. */
 export function createService(parts: ServiceParts): Service {
   const { control, engine, clock } = parts
-  const changes = { ...parts.changes, control }
   const admission = createAdmission(parts)
   const descriptions = new Descriptions(engine)
   const guides = new Guides(engine, descriptions, clock)
   const openExports = new OpenExports()
-  const keptTops = answerCache<Rows>()
-  const keptSummaries = answerCache<Summarized>()
+  const [keptTops, keptSummaries] = [answerCache<Rows>(), answerCache<Summarized>()]
   return Object.freeze<Service>({
     ...admission,
     readPage: (caller, request) => readPage(parts, caller, request),
     top: (caller, request) => readTop(parts, keptTops, caller, request),
-    changes: (caller, request) => readChanges(parts, changes, caller, request),
-    listVersions: (caller, name) =>
-      describeVersions(changes, enterDataset(caller, name, clock.now()).access),
+    changes: (caller, request) => readChanges(parts, caller, request),
+    listVersions: (...asked) => listVersions(parts, ...asked),
     summarize: (caller, request) => summarize(parts, keptSummaries, caller, request),
     exportPages: (caller, request) =>
       openExports.open(caller.principal.id, caller.context.signal, async (from) => {
@@ -178,9 +175,7 @@ export function createService(parts: ServiceParts): Service {
     account: async ({ principal, catalog, limits }) =>
       describeAccount(control, principal, catalog, limits.rate, clock.now()),
     connections: ({ principal }) => ownConnections(control, principal, clock.now()),
-    endConnection: async ({ principal }, id) => {
-      await endOwnConnection(control, principal, id, clock.now())
-    },
+    endConnection: ({ principal }, id) => endOwnConnection(control, principal, id, clock.now()),
     showcase: (language) => showcaseOf(parts.catalog(), language),
     reference: async (context) => {
       const caller = context.authorization === undefined ? null : await admission.admit(context, 1)
@@ -257,9 +252,8 @@ export function readTop(
 }
 
 /** What differs since a version, in the order of the key. */
-export function readChanges(
-  parts: PageParts,
-  changes: ChangesParts,
+function readChanges(
+  { changes, ...parts }: PageParts & Pick<ServiceParts, 'changes'>,
   caller: Caller,
   request: ChangesRequest,
 ): Promise<PageAnswer> {
@@ -277,6 +271,14 @@ export function readChanges(
     const facts = { from: oldestSeen(access), version: access.version.id }
     return { ...page, facts: { ...facts, ...(named && { columns: named }) } }
   })
+}
+
+function listVersions(
+  { changes, clock }: Pick<ServiceParts, 'changes' | 'clock'>,
+  caller: Caller,
+  name: string,
+): Promise<readonly VersionEntry[]> {
+  return describeVersions(changes, enterDataset(caller, name, clock.now()).access)
 }
 
 /** Groups of rows. */

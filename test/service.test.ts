@@ -63,7 +63,7 @@ function impatientDoor(t: Test, world: World, engine: Engine) {
     engine,
     cursorKey: Buffer.alloc(32),
     names: noNames,
-    changes: noChanges,
+    changes: { ...noChanges, control },
     clock,
   })
   const logger = pino({ level: 'silent' })

@@ -160,20 +160,8 @@ async function run(
       const { resource = null, ...q } = readFind(args)
       return findAnswer(await service.find(caller, resource, rawFind(q), checkOnly))
     }
-    case 'changes': {
-      const { resource, ...asked } = readChanges(args)
-      if (asked.since === undefined && asked.cursor === undefined) {
-        return versionsAnswer(await service.listVersions(caller, resource))
-      }
-      const page = await service.changes(caller, {
-        dataset: resource,
-        question: () => rawChanges(asked),
-        usualLimit,
-        room: changesRoom,
-        checkOnly,
-      })
-      return page.kind === 'page' ? changesAnswer(page) : page
-    }
+    case 'changes':
+      return runChanges(service, caller, args, checkOnly)
     case 'search':
       return searchEntities(service, caller, readSearch(args).query, site, checkOnly)
     case 'fetch':
@@ -191,6 +179,26 @@ async function run(
       return page.kind === 'page' ? topAnswer(page) : page
     }
   }
+}
+
+async function runChanges(
+  service: Service,
+  caller: Caller,
+  args: unknown,
+  checkOnly: boolean,
+): Promise<object> {
+  const { resource, ...asked } = readChanges(args)
+  if (asked.since === undefined && asked.cursor === undefined) {
+    return versionsAnswer(await service.listVersions(caller, resource))
+  }
+  const page = await service.changes(caller, {
+    dataset: resource,
+    question: () => rawChanges(asked),
+    usualLimit,
+    room: changesRoom,
+    checkOnly,
+  })
+  return page.kind === 'page' ? changesAnswer(page) : page
 }
 
 /** The rest of the message, such as its id, is not checked. */

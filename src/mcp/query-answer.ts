@@ -183,6 +183,7 @@ function chargeOf({ version, quota }: Page | GroupsAnswer) {
   }
 }
 
+/** The quota as answers show it; null when no quota applies. */
 export function shownQuota(quota: Cost['quota']): QueryAnswer['quota'] {
   return quota ? { rows_remaining: quota.remaining, scope: quota.scope } : null
 }

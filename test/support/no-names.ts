@@ -9,7 +9,7 @@ export const noNames: NameFinder = {
 }
 
 /** For tests in which no changes are asked for. */
-export const noChanges: ServiceParts['changes'] = {
+export const noChanges: Omit<ServiceParts['changes'], 'control'> = {
   sets: new ChangeSets('/nowhere'),
   read: () => Promise.reject(new Error('not asked for')),
 }
