@@ -57,7 +57,10 @@ await t.test('schemas are flat objects of what every client understands', (t) =>
 await t.test('the descriptions of tools are short enough for clients', (t) => {
   t.same(
     tools.map(({ name }) => name),
-    ['list_resources', 'describe_resource', 'query', 'aggregate', 'top', 'find', 'search', 'fetch'],
+    [
+      ...['list_resources', 'describe_resource', 'query', 'aggregate', 'top', 'find', 'changes'],
+      ...['search', 'fetch'],
+    ],
   )
   for (const { title, description, annotations } of tools) {
     t.match(title, /\w/)
