@@ -156,10 +156,8 @@ async function run(
       })
       return answer.kind === 'groups' ? groupsAnswer(answer) : answer
     }
-    case 'find': {
-      const { resource = null, ...q } = readFind(args)
-      return findAnswer(await service.find(caller, resource, rawFind(q), checkOnly))
-    }
+    case 'find':
+      return runFind(service, caller, args, checkOnly)
     case 'changes':
       return runChanges(service, caller, args, checkOnly)
     case 'search':
@@ -179,6 +177,16 @@ async function run(
       return page.kind === 'page' ? topAnswer(page) : page
     }
   }
+}
+
+async function runFind(
+  service: Service,
+  caller: Caller,
+  args: unknown,
+  checkOnly: boolean,
+): Promise<object> {
+  const { resource = null, ...q } = readFind(args)
+  return findAnswer(await service.find(caller, resource, rawFind(q), checkOnly))
 }
 
 async function runChanges(
