@@ -84,7 +84,7 @@ await t.test(
     const world = await startThings(t)
     const { token } = await world.subscribe(['things:pro'])
     // No dataset has an entity to search for.
-    const plain: unknown = JSON.parse(JSON.stringify(tools.slice(0, 6)))
+    const plain: unknown = JSON.parse(JSON.stringify(tools.slice(0, 7)))
     const legacy = await callRpc(world, token, 'tools/list')
     t.same(legacy.result?.['tools'], plain)
     const modern = await callModern(world, token, 'tools/list')
