@@ -28,7 +28,6 @@ import { ServerLock } from './control/store/server-lock.js'
 import { DispatchEngine } from './engine/dispatch-engine.js'
 import type { DuckDbEngine } from './engine/duckdb/duckdb-engine.js'
 import type { ServingInstance } from './engine/duckdb/serving.js'
-import type { Engine } from './engine/engine.js'
 import { defaultMemory } from './machine.js'
 import type { Random } from './random.js'
 import type { Registry } from './registry/registry.js'
@@ -37,6 +36,7 @@ import type { MailSettings } from './sales/letters/mail-settings.js'
 import type { Mailer } from './sales/letters/mailer.js'
 import { createService } from './service.js'
 import type { Service } from './service.js'
+import { ChangeSets } from './versions/changes/change-sets.js'
 import type { MakeForms } from './versions/forms/forms-order.js'
 import type { HashFile } from './versions/hash-file.js'
 import type { FileChecks } from './versions/store/file-checks.js'
@@ -120,12 +120,12 @@ async function openApp(
   const memoryLimitBytes = config.memoryLimit ?? defaultMemory()
   const state = await openState(config.state, cleanup)
   const reportAgain = new Hook<void>(() => undefined)
-  const { folder, versions: versionsFolder } = state
+  const { folder, versions: versionsFolder, sets } = state
   const { onSync, onAttempt } = metricHooks
   const records = await openRecords(base, { folder, reopened: reportAgain.call, onSync })
   const newlyServed = new Hook<void>(() => undefined)
   const updates = await openCatalogUpdates(base, {
-    versionsFolder,
+    ...{ versionsFolder, tempFolder: state.temp, sets },
     memoryLimitBytes,
     records,
     metricHooks,
@@ -142,7 +142,7 @@ async function openApp(
   const engines = await openEngines(base, state, updates, memoryLimitBytes)
   const catalog = () => live.serving.catalog
   const registry = () => live.serving.registry
-  const service = openService(base, records, catalog, engines.all, updates.checks)
+  const service = openService(base, records, { catalog, engines, sets, checks: updates.checks })
   const guides = new GuideWarmer(service, logger)
   newlyServed.connect(() => followChange(guides, engines.files, logger))
   const refusals = cleanup.use(openRefusals(base, records.control))
@@ -163,6 +163,7 @@ async function openApp(
   if (metrics) await serveMetrics(base, metrics, { engines, updates, records, service, version })
   records.start()
   await reloader.report()
+  updates.changeMaker.start()
   const noteStart = () => records.trail.record('server.started', 'server', { release: version })
   const { instances } = engines.files
   const life = lifeOf(base, { noteStart, updates, sales, refusals, guides, instances, stop })
@@ -214,6 +215,8 @@ function lifeOf(
 interface StateFolder {
   readonly folder: string
   readonly versions: string
+  readonly changes: string
+  readonly sets: ChangeSets
   readonly temp: string
 }
 
@@ -223,7 +226,9 @@ async function openState(path: string, cleanup: CleanupStack): Promise<StateFold
   cleanup.adopt(ServerLock.take(join(folder, 'server.lock')), (lock) => {
     lock.release()
   })
-  const state = { folder, versions: versionsFolderOf(path), temp: join(folder, 'tmp') }
+  const [versions, changes] = [versionsFolderOf(path), join(folder, 'changes')]
+  const sets = new ChangeSets(changes)
+  const state = { folder, versions, changes, sets, temp: join(folder, 'tmp') }
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await rm(state.temp, { recursive: true, force: true })
   await mkdir(state.temp, { mode: 0o700 })
@@ -245,13 +250,13 @@ function openRecords(base: ServerBase, parts: RecordsParts): Promise<Records> {
 /** Opens the engines; a version that breaks the one of files is withdrawn. */
 async function openEngines(
   { config, cleanup, clock }: ServerBase,
-  { versions, temp }: StateFolder,
+  { versions, changes, temp }: StateFolder,
   { live, reloader, checks, copies }: CatalogUpdates,
   memoryLimitBytes: number,
 ): Promise<Engines> {
   const files = await openEngine({
     clock,
-    folders: [versions],
+    folders: [versions, changes],
     tempFolder: temp,
     memoryLimitBytes,
     slots: config.querySlots,
@@ -267,12 +272,18 @@ async function openEngines(
   return { files, tables, all: new DispatchEngine(files, tables) }
 }
 
+/** What the service reads. */
+interface ReadParts {
+  readonly catalog: () => Catalog
+  readonly engines: Engines
+  readonly sets: ChangeSets
+  readonly checks: FileChecks
+}
+
 function openService(
   { clock, cleanup }: ServerBase,
   { control, charges, reads, lastUsed, rates, keys }: Records,
-  catalog: () => Catalog,
-  engine: Engine,
-  checks: FileChecks,
+  { catalog, engines, sets, checks }: ReadParts,
 ): Service {
   const names = cleanup.use(new ThreadNameFinder(checks))
   return createService({
@@ -284,7 +295,8 @@ function openService(
     rates,
     cursorKey: keys.cursor,
     catalog,
-    engine,
+    engine: engines.all,
+    changes: { control, sets, read: (asked, options) => engines.files.changes(asked, options) },
     clock,
   })
 }

@@ -1,30 +1,23 @@
 import { accessibleDatasets } from './access/access.js'
-import type { Charges } from './access/charge-queue.js'
 import type { RateLimits } from './access/rate-limits.js'
-import type { Cache, CacheUse } from './cache.js'
+import type { CacheUse } from './cache.js'
 import type { Catalog } from './catalog.js'
-import type { Clock } from './clock.js'
 import type { AdmissionReads } from './control/admission-reads.js'
 import type { ControlStore } from './control/store/store.js'
 import type { LastUsed } from './control/tokens/last-used.js'
-import type { Engine, Rows, Summarized } from './engine/engine.js'
+import type { Rows, Summarized } from './engine/engine.js'
 import type { SchemaQuestion } from './query/parse-schema-url.js'
-import { resolveQuestion } from './query/resolve-question.js'
-import { resolveSummary } from './query/summary/resolve-summary.js'
-import { resolveTop } from './query/resolve-top.js'
 import { describeAccount } from './service/account.js'
 import type { AccountDescription } from './service/account.js'
 import { createAdmission } from './service/admission.js'
 import type { Admission } from './service/admission.js'
-import { enterDataset, readOptions, turnOptions } from './service/caller.js'
-import type { Caller, DatasetCaller, RequestContext, ResolvedRequest } from './service/caller.js'
+import { enterDataset, readOptions } from './service/caller.js'
+import type { Caller, RequestContext } from './service/caller.js'
 import { endOwnConnection, ownConnections } from './service/own-connections.js'
 import type { OwnConnection } from './service/own-connections.js'
 import { Descriptions } from './service/descriptions.js'
 import type { DatasetDescription, DatasetSummary } from './service/descriptions.js'
-import { explainEmpty } from './service/empty-answer.js'
-import type { EmptyReason } from './service/empty-answer.js'
-import { entityTag, matchesTag } from './service/entity-tag.js'
+import type { ChangesParts, VersionEntry } from './service/changes.js'
 import { OpenExports } from './service/export.js'
 import type { Export } from './service/export.js'
 import { findEntities } from './service/find.js'
@@ -33,30 +26,23 @@ import { withFacts } from './service/column-facts.js'
 import type { DatasetFacts } from './service/column-facts.js'
 import { Guides } from './service/guides.js'
 import type { DatasetGuide, GuideFailure } from './service/guides.js'
-import { answerCache, keptAnswer } from './service/paid/kept-answers.js'
-import { answerHead } from './service/page.js'
+import { answerCache } from './service/paid/kept-answers.js'
 import type {
-  DataRequest,
+  ChangesRequest,
   Page,
   PageAnswer,
   PageRequest,
-  Payment,
   SummaryAnswer,
   SummaryRequest,
   TopRequest,
-  WithoutData,
 } from './service/page.js'
-import { readGroups } from './service/read-groups.js'
-import { payGroups, requireGroupsQuota } from './service/paid/paid-groups.js'
-import { pageOf, readPaidRows } from './service/paid/paid-rows.js'
-import type { WantedRows } from './service/paid/paid-rows.js'
-import { openPayment } from './service/paid/payment.js'
-import type { Ready, Resolved } from './service/paid/payment.js'
 import { referenceFor } from './service/reference.js'
 import type { Reference } from './service/reference.js'
 import { showcaseOf } from './service/showcase.js'
 import type { Language } from './config.js'
 import type { Showcase } from './service/showcase.js'
+import { listVersions, readChanges, readPage, readTop, summarize } from './service/answers.js'
+import type { PageParts } from './service/answers.js'
 
 export type { Caller, RequestContext } from './service/caller.js'
 
@@ -64,6 +50,10 @@ export interface Service extends Admission {
   readonly readPage: (caller: Caller, request: PageRequest) => Promise<PageAnswer>
   /** The first rows by one column, charged like a page. */
   readonly top: (caller: Caller, request: TopRequest) => Promise<PageAnswer>
+  /** What differs since a version, charged like a page. */
+  readonly changes: (caller: Caller, request: ChangesRequest) => Promise<PageAnswer>
+  /** The versions of a dataset, newest first. */
+  readonly listVersions: (caller: Caller, name: string) => Promise<readonly VersionEntry[]>
   /** Groups of rows, each for the price of at least the rows that carry as many cells. */
   readonly summarize: (caller: Caller, request: SummaryRequest) => Promise<SummaryAnswer>
   /** Every row of the question. Each page is admitted again, without a cost in requests. */
@@ -101,14 +91,6 @@ export interface Service extends Admission {
   ) => Promise<boolean>
 }
 
-/** What the stages of a request for data work with. */
-export interface PageParts {
-  readonly charges: Charges
-  readonly engine: Engine
-  readonly cursorKey: Uint8Array
-  readonly clock: Clock
-}
-
 export interface ServiceParts extends PageParts {
   /** The catalog of this moment; taken once a request. */
   readonly catalog: () => Catalog
@@ -117,6 +99,7 @@ export interface ServiceParts extends PageParts {
   readonly lastUsed: LastUsed
   readonly rates: RateLimits
   readonly names: NameFinder
+  readonly changes: ChangesParts
 }
 
 /** Everything that REST, MCP and the portal offer. */
@@ -126,12 +109,13 @@ export function createService(parts: ServiceParts): Service {
   const descriptions = new Descriptions(engine)
   const guides = new Guides(engine, descriptions, clock)
   const openExports = new OpenExports()
-  const keptTops = answerCache<Rows>()
-  const keptSummaries = answerCache<Summarized>()
+  const [keptTops, keptSummaries] = [answerCache<Rows>(), answerCache<Summarized>()]
   return Object.freeze<Service>({
     ...admission,
     readPage: (caller, request) => readPage(parts, caller, request),
     top: (caller, request) => readTop(parts, keptTops, caller, request),
+    changes: (caller, request) => readChanges(parts, caller, request),
+    listVersions: (...asked) => listVersions(parts, ...asked),
     summarize: (caller, request) => summarize(parts, keptSummaries, caller, request),
     exportPages: (caller, request) =>
       openExports.open(caller.principal.id, caller.context.signal, async (from) => {
@@ -166,9 +150,7 @@ export function createService(parts: ServiceParts): Service {
     account: async ({ principal, catalog, limits }) =>
       describeAccount(control, principal, catalog, limits.rate, clock.now()),
     connections: ({ principal }) => ownConnections(control, principal, clock.now()),
-    endConnection: async ({ principal }, id) => {
-      await endOwnConnection(control, principal, id, clock.now())
-    },
+    endConnection: ({ principal }, id) => endOwnConnection(control, principal, id, clock.now()),
     showcase: (language) => showcaseOf(parts.catalog(), language),
     reference: async (context) => {
       const caller = context.authorization === undefined ? null : await admission.admit(context, 1)
@@ -178,122 +160,5 @@ export function createService(parts: ServiceParts): Service {
     },
     cacheUse: () => ({ tops: keptTops.use, summaries: keptSummaries.use, guides: guides.cacheUse }),
     prepare: (signal, report) => guides.prepare(parts.catalog(), signal, report),
-  })
-}
-
-/**
- * The whole story of a request for data, a line a stage, once `admit` has checked token and rate.
- * `README.md` lists the errors of each stage; the caller's `observe` receives what each finds out.
- */
-async function answerData<Question extends ResolvedRequest, Answer>(
-  { charges, cursorKey, clock }: PageParts,
-  caller: Caller,
-  request: DataRequest<unknown>,
-  resolve: (reader: DatasetCaller) => Promise<Question>,
-  send: (ready: Ready<Question>) => Promise<Answer>,
-): Promise<WithoutData | Answer> {
-  const reader = enterDataset(caller, request.dataset, clock.now())
-  const resolved = await resolve(reader)
-  caller.context.observe?.({ kind: 'question', resolved })
-  const { access, key } = resolved
-  const tag = entityTag(cursorKey, access, key, caller.principal)
-  const head = answerHead(resolved, tag)
-  if (matchesTag(request.knownTags, tag)) return { kind: 'unchanged', ...head }
-  const open = () => openPayment(reader, charges, clock.now)
-  const payment = request.paidAnswers?.payment(reader, tag, open) ?? open()
-  if (request.checkOnly) return { kind: 'checked', ...head }
-  return send({ reader, resolved, head, payment })
-}
-
-/** Rows in stored order. */
-export function readPage(
-  parts: PageParts,
-  caller: Caller,
-  request: PageRequest,
-): Promise<PageAnswer> {
-  let { explainEmpty } = request
-  const resolve = ({ principal, access }: DatasetCaller) => {
-    const raw = request.question()
-    if (raw.explain !== undefined) explainEmpty = raw.explain ? 'paid' : undefined
-    return resolveQuestion(access, principal.id, parts.cursorKey, raw, request.usualLimit)
-  }
-  return answerData(parts, caller, request, resolve, (ready) => {
-    const { access, filters, format, question, cursorAfter } = ready.resolved
-    const { columns, limit, after } = question
-    const read: WantedRows['read'] = (rows, options) =>
-      parts.engine.read({ ...question, limit: rows }, options)
-    const wanted = { access, filters, format, columns, limit, read, cursorAfter, isStart: !after }
-    return sendRows(parts, ready, wanted, { ...request, explainEmpty })
-  })
-}
-
-/** The first rows by one column. */
-export function readTop(
-  parts: PageParts,
-  kept: Cache<Rows>,
-  caller: Caller,
-  request: TopRequest,
-): Promise<PageAnswer> {
-  const resolve = ({ access }: DatasetCaller) =>
-    resolveTop(access, request.question(), request.usualLimit)
-  return answerData(parts, caller, request, resolve, (ready) => {
-    const { access, filters, format, top } = ready.resolved
-    const { tag } = ready.head
-    const { columns, limit } = top
-    const read: WantedRows['read'] = (rows, options) =>
-      keptAnswer(kept, `${tag} ${rows}`, () => parts.engine.top({ ...top, limit: rows }, options))
-    const wanted = { access, filters, format, columns, limit, read, cursorAfter: null }
-    return sendRows(parts, ready, { ...wanted, needed: top.by, isStart: true }, request)
-  })
-}
-
-/** Groups of rows. */
-export function summarize(
-  parts: PageParts,
-  kept: Cache<Summarized>,
-  caller: Caller,
-  request: SummaryRequest,
-): Promise<SummaryAnswer> {
-  const resolve = ({ access }: DatasetCaller) => resolveSummary(access, request.question)
-  return answerData(parts, caller, request, resolve, async (ready) => {
-    const { reader, resolved } = ready
-    requireGroupsQuota(ready)
-    const options = readOptions(reader, resolved.access)
-    const read = await readGroups(ready, kept, (asked) => parts.engine.summarize(asked, options))
-    const { rowsMet, groups } = read.found
-    reader.context.observe?.({ kind: 'summarized', rows: rowsMet, groups })
-    return payGroups(ready, read, request.room)
-  })
-}
-
-/** Reads, pays and sends rows; explains an empty first page where the door asks for that. */
-async function sendRows(
-  parts: PageParts,
-  { reader, head, payment }: Ready<Resolved>,
-  wanted: WantedRows,
-  request: Pick<PageRequest, 'room' | 'explainEmpty'>,
-): Promise<Page> {
-  const paid = await readPaidRows(reader, wanted, payment, request.room)
-  const isExplained = paid.isEmpty && wanted.isStart
-  const explanation = isExplained
-    ? await explain(parts, reader, wanted, payment, request.explainEmpty)
-    : null
-  return pageOf(head, wanted, paid, explanation, payment.cost())
-}
-
-/** Why no row meets the filters, where the door asks for that and it is known. */
-async function explain(
-  parts: PageParts,
-  caller: Caller,
-  { access, filters, needed }: WantedRows,
-  payment: Payment,
-  extent: PageRequest['explainEmpty'],
-): Promise<EmptyReason | null> {
-  if (!extent) return null
-  const payRow = async (signal: AbortSignal) => (await payment.pay(1, true, signal)) === 1
-  return explainEmpty(parts, access, filters, {
-    ...turnOptions(caller),
-    ...(needed && { needed }),
-    payRow: extent === 'paid' ? payRow : null,
   })
 }

@@ -20,7 +20,7 @@ import type { Answer, World } from './support/world.js'
 import { machineRandom } from '../src/random.js'
 import { sql } from '../src/control/store/sql.js'
 import { MovingClock } from './support/moving-clock.js'
-import { noNames } from './support/no-names.js'
+import { noChanges, noNames } from './support/no-names.js'
 
 /** An engine that has what it is asked for at once, and counts how often it was asked. */
 function countingEngine() {
@@ -63,6 +63,7 @@ function impatientDoor(t: Test, world: World, engine: Engine) {
     engine,
     cursorKey: Buffer.alloc(32),
     names: noNames,
+    changes: { ...noChanges, control },
     clock,
   })
   const logger = pino({ level: 'silent' })

@@ -5,6 +5,7 @@ import type { TablesOptions } from '../catalog/live/update.js'
 import type { Clock } from '../clock.js'
 import { RowCopies } from '../engine/rows/row-copies.js'
 import { soldGrants } from '../control/scheduled-changes.js'
+import type { ChangeSets } from '../versions/changes/change-sets.js'
 import type { DiskSpace } from '../versions/disk-space.js'
 import type { FetchProgress, ObjectFiles } from '../versions/objects/object-files.js'
 import type { MakeForms } from '../versions/forms/forms-order.js'
@@ -15,18 +16,21 @@ import type { StoredFile } from '../versions/version.js'
 import { FileChecks } from '../versions/store/file-checks.js'
 import { Scrub } from '../versions/store/scrub.js'
 import { AutoPacker } from './auto-packer.js'
+import { ChangeMaker } from './change-maker.js'
 import { Hasher } from './hasher.js'
 import { Hook } from './hook.js'
 import type { MetricHooks } from './metrics.js'
 import { openObjects } from './open-objects.js'
 import { makeFormsAside } from './pack-process.js'
-import { openerFor, inspectorFor, openerForTables } from './reading.js'
+import { comparerFor, openerFor, inspectorFor, openerForTables } from './reading.js'
 import type { Records } from './records/file-records.js'
 import { Reloader } from './reloader.js'
 import type { ServerBase } from './server-base.js'
 
 interface UpdateParts {
   readonly versionsFolder: string
+  readonly tempFolder: string
+  readonly sets: ChangeSets
   readonly memoryLimitBytes: number
   readonly records: Records
   readonly metricHooks: MetricHooks
@@ -51,6 +55,7 @@ export interface CatalogUpdates {
   readonly reloader: Reloader
   readonly packer: AutoPacker
   readonly scrub: Scrub
+  readonly changeMaker: ChangeMaker
   readonly checks: FileChecks
   /** Where queries read row copies. */
   readonly copies: RowCopies
@@ -75,6 +80,7 @@ export async function openCatalogUpdates(
   const copies = cleanup.use(new RowCopies({ clock, onDamage }))
   const { space, trim } = limitSpace(base)
   const objects = followObjects(base, space, checkSoon.call)
+  const awaited = new Set<string>()
   const live = await LiveCatalog.open({
     registryPath: config.registry,
     openFiles: (parts.openFiles ?? openerFor)(parts.memoryLimitBytes),
@@ -92,16 +98,28 @@ export async function openCatalogUpdates(
     space,
     copyMaxBytes,
     clock,
+    awaited,
     sold: () => soldGrants(parts.records.control, clock.now()),
   })
   const scrub = new Scrub({ clock, checks, files: () => live.storedFiles, days: config.scrubDays })
-  const { packer, reloader } = followChanges(base, parts, { live, objects, space, trim, scrub })
+  const changeMaker = new ChangeMaker({
+    live,
+    awaited,
+    sets: parts.sets,
+    compareRows: comparerFor(parts.memoryLimitBytes),
+    tempFolder: parts.tempFolder,
+    control: parts.records.control,
+    logger: base.logger,
+    clock,
+  })
+  const changing = { live, objects, space, trim, scrub, changeMaker }
+  const { packer, reloader } = followChanges(base, parts, changing)
   checkSoon.connect(() => reloader.trigger())
-  for (const each of [scrub, reloader, packer]) cleanup.use(each)
-  return { live, reloader, packer, scrub, checks, copies, space }
+  for (const each of [scrub, changeMaker, reloader, packer]) cleanup.use(each)
+  return { live, reloader, packer, scrub, changeMaker, checks, copies, space }
 }
 
-interface ChangeParts extends Pick<CatalogUpdates, 'live' | 'space' | 'scrub'> {
+interface ChangeParts extends Pick<CatalogUpdates, 'live' | 'space' | 'scrub' | 'changeMaker'> {
   readonly objects: ObjectFiles
   /** Removes what is stored beyond the limit. */
   readonly trim: () => Promise<void>
@@ -111,7 +129,7 @@ interface ChangeParts extends Pick<CatalogUpdates, 'live' | 'space' | 'scrub'> {
 function followChanges(
   { config, logger, clock }: ServerBase,
   { records, metricHooks, onServed, makeForms }: UpdateParts,
-  { live, objects, space, trim, scrub }: ChangeParts,
+  { live, objects, space, trim, scrub, changeMaker }: ChangeParts,
 ): Pick<CatalogUpdates, 'packer' | 'reloader'> {
   const { trail, jobs, control, local } = records
   const packer: AutoPacker = new AutoPacker({
@@ -141,11 +159,13 @@ function followChanges(
     changed: () => {
       onServed()
       packer.start()
+      changeMaker.start()
       scrub.wake()
     },
     later: () => {
       void trim()
       packer.start()
+      changeMaker.start()
     },
     formsOf: (dataset) => packer.statesOf(dataset),
     onReload: metricHooks.onReload,

@@ -9,6 +9,7 @@ import { DispatchEngine } from '../engine/dispatch-engine.js'
 import { DuckDbEngine } from '../engine/duckdb/duckdb-engine.js'
 import type { EngineOptions } from '../engine/duckdb/duckdb-engine.js'
 import { duckDbInspector } from '../engine/duckdb/inspect/inspect.js'
+import { duckDbComparer } from '../engine/duckdb/pack/write-changes.js'
 import { duckDbOpener } from '../engine/duckdb/open/open-files.js'
 import type { Engine } from '../engine/engine.js'
 import { trinoOpener } from '../engine/trino/open-table.js'
@@ -16,6 +17,7 @@ import type { TrinoLogin } from '../engine/trino/trino-client.js'
 import { TrinoEngine } from '../engine/trino/trino-engine.js'
 import { defaultMemory } from '../machine.js'
 import { querySlotsMax } from '../setting-values.js'
+import type { CompareRows } from '../versions/changes/change-set.js'
 import type { InspectFiles } from '../versions/inspector.js'
 import type { OpenFiles } from '../versions/opener.js'
 import type { OpenTable } from '../versions/remote-table.js'
@@ -87,6 +89,11 @@ export function openerFor(memoryLimitBytes: number | null): OpenFiles {
 /** Inspects opened Parquet files with a share of this memory; null = the default. */
 export function inspectorFor(memoryLimitBytes: number | null): InspectFiles {
   return duckDbInspector(smallShare(memoryLimitBytes))
+}
+
+/** Compares versions with a share of this memory. */
+export function comparerFor(memoryLimitBytes: number): CompareRows {
+  return duckDbComparer(smallShare(memoryLimitBytes))
 }
 
 /**

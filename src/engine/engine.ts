@@ -1,5 +1,6 @@
 import type { Column } from '../columns/column.js'
 import type { Predicate } from '../columns/predicate.js'
+import type { Changes } from '../query/changes.js'
 import type { Position, Question } from '../query/question.js'
 import type { Summary } from '../query/summary.js'
 import type { Top } from '../query/top.js'
@@ -130,3 +131,8 @@ export interface Engine {
   /** Stops every query and frees the engine. */
   close(): Promise<void>
 }
+
+/**
+ * What differs between two versions, in the order of the key. It waits and fails like an engine.
+ */
+export type ReadChanges = (changes: Changes, options: ReadOptions) => Promise<Rows>

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.js'
 import { badRequest } from '../errors.js'
 import { isSheetFormat, mediaTypes, pageFormats } from '../query/page-format.js'
 import type { PageFormat } from '../query/page-format.js'
+import { parseChangesUrl } from '../query/parse-changes.js'
 import { parseJsonText } from '../query/parse-json.js'
 import { parseUrl } from '../query/parse-url.js'
 import { parseSummaryJson, parseSummaryUrl } from '../query/summary/parse-summary.js'
@@ -52,6 +53,7 @@ export function addData(app: FastifyInstance, parts: DataParts, admit: Admit): A
     '/aggregate',
     admitted(admit, fromUrl(answerParts, service.summarize, parseSummaryUrl)),
   )
+  add(reading, '/changes', admitted(admit, fromUrl(answerParts, service.changes, parseChangesUrl)))
   add('POST', '/aggregate', fromBody(answerParts, service.summarize, parseSummaryJson))
   return answerRows
 }

@@ -80,7 +80,7 @@ export async function bodyOf(
 }
 
 function factsOf(answer: Page | GroupsAnswer): object {
-  if (answer.kind === 'page') return { next_cursor: answer.nextCursor }
+  if (answer.kind === 'page') return { next_cursor: answer.nextCursor, ...answer.facts }
   const { groups, rowsMet, truncated } = answer
   return { groups, rows: rowsMet, truncated }
 }

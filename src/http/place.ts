@@ -17,6 +17,8 @@ const restTools: Readonly<Record<string, string>> = {
   '/v1/:dataset/aggregate': 'aggregate',
   '/v1/:dataset/export': 'export',
   '/v1/:dataset/schema': 'schema',
+  '/v1/:dataset/versions': 'versions',
+  '/v1/:dataset/changes': 'changes',
   '/v1/:dataset(^find$)': 'find',
   '/v1/:dataset/find': 'find',
 }

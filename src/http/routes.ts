@@ -13,6 +13,7 @@ import {
   DatasetSchema,
   ReadySchema,
   StatusSchema,
+  VersionListSchema,
 } from '../service/answer-schemas.js'
 import { addData } from './data-routes.js'
 import type { Admit } from './data-routes.js'
@@ -100,6 +101,16 @@ function addDescriptions(app: FastifyInstance, service: Service, admit: Admit): 
     url: '/v1/account',
     schema: { response: { 200: AccountSchema } },
     handler: async (request, reply) => service.account(await admit(request, reply)),
+  })
+  typed.route<DatasetRoute>({
+    method: reading,
+    url: '/v1/:dataset/versions',
+    schema: { response: { 200: VersionListSchema } },
+    handler: async (request, reply) => {
+      const caller = await admit(request, reply)
+      const data = await service.listVersions(caller, request.params.dataset)
+      return sendOwn(request, reply, { data })
+    },
   })
   typed.route<DatasetRoute>({
     method: reading,

@@ -5,12 +5,14 @@ import { questionLists, rawQuestion, readForms } from '../query/parse-json.js'
 import { shapeReader } from '../query/read-shape.js'
 import { repeatedKey, requireSingleKeys } from '../query/scan-json.js'
 import { rawSummary, summaryLists } from '../query/summary/parse-summary.js'
+import { rawChanges } from '../query/parse-changes.js'
 import { rawFind } from '../query/parse-find.js'
 import { rawTop } from '../query/parse-top.js'
 import { recordOf } from '../registry/shape.js'
 import { memberText } from '../row-texts.js'
 import type { Caller, Service } from '../service.js'
 import { correctedCall } from './corrected-call.js'
+import { changesAnswer, changesRoom, versionsAnswer } from './changes-answer.js'
 import { describeAnswer } from './describe-answer.js'
 import { fetchEntity, searchEntities } from './entity-text.js'
 import { inMcpWords } from './error-words.js'
@@ -25,6 +27,7 @@ import {
 } from './query-answer.js'
 import {
   AggregateArguments,
+  ChangesArguments,
   DescribeArguments,
   FetchArguments,
   FindArguments,
@@ -64,6 +67,7 @@ const argumentLists: Readonly<Record<ToolName, readonly string[]>> = {
   aggregate: summaryLists,
   top: questionLists,
   find: [],
+  changes: questionLists,
   search: [],
   fetch: [],
 }
@@ -75,6 +79,7 @@ const readAggregate = shapeReader(AggregateArguments, 'the arguments', 'aggregat
 const readFind = shapeReader(FindArguments, 'the arguments')
 const readSearch = shapeReader(SearchArguments, 'the arguments')
 const readFetch = shapeReader(FetchArguments, 'the arguments')
+const readChanges = shapeReader(ChangesArguments, 'the arguments', 'rows')
 const readTop = shapeReader(TopArguments, 'the arguments', 'top')
 
 /**
@@ -151,10 +156,10 @@ async function run(
       })
       return answer.kind === 'groups' ? groupsAnswer(answer) : answer
     }
-    case 'find': {
-      const { resource = null, ...q } = readFind(args)
-      return findAnswer(await service.find(caller, resource, rawFind(q), checkOnly))
-    }
+    case 'find':
+      return runFind(service, caller, args, checkOnly)
+    case 'changes':
+      return runChanges(service, caller, args, checkOnly)
     case 'search':
       return searchEntities(service, caller, readSearch(args).query, site, checkOnly)
     case 'fetch':
@@ -172,6 +177,36 @@ async function run(
       return page.kind === 'page' ? topAnswer(page) : page
     }
   }
+}
+
+async function runFind(
+  service: Service,
+  caller: Caller,
+  args: unknown,
+  checkOnly: boolean,
+): Promise<object> {
+  const { resource = null, ...q } = readFind(args)
+  return findAnswer(await service.find(caller, resource, rawFind(q), checkOnly))
+}
+
+async function runChanges(
+  service: Service,
+  caller: Caller,
+  args: unknown,
+  checkOnly: boolean,
+): Promise<object> {
+  const { resource, ...asked } = readChanges(args)
+  if (asked.since === undefined && asked.cursor === undefined) {
+    return versionsAnswer(await service.listVersions(caller, resource))
+  }
+  const page = await service.changes(caller, {
+    dataset: resource,
+    question: () => rawChanges(asked),
+    usualLimit,
+    room: changesRoom,
+    checkOnly,
+  })
+  return page.kind === 'page' ? changesAnswer(page) : page
 }
 
 /** The rest of the message, such as its id, is not checked. */

@@ -7,9 +7,9 @@ import type { FoundAnswer } from '../service/find.js'
 import type { ColumnHead, Cost, GroupsAnswer, Page, Room } from '../service/page.js'
 
 /** The serialised answer (contract 2). */
-const lettersMax = 30_000
+export const lettersMax = 30_000
 /** For counts, cursor, version, quota, the longest hint and the keys. */
-const restLetters = 600
+export const restLetters = 600
 
 /** The answer of `query`: columns by name, each a list of one value a row. */
 export interface QueryAnswer {
@@ -183,7 +183,8 @@ function chargeOf({ version, quota }: Page | GroupsAnswer) {
   }
 }
 
-function shownQuota(quota: Cost['quota']): QueryAnswer['quota'] {
+/** The quota as answers show it; null when no quota applies. */
+export function shownQuota(quota: Cost['quota']): QueryAnswer['quota'] {
   return quota ? { rows_remaining: quota.remaining, scope: quota.scope } : null
 }
 

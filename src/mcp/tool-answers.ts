@@ -59,6 +59,13 @@ export const FindAnswer = Type.Object({
   quota: dataHead.quota,
 })
 
+export const ChangesAnswer = Type.Object({
+  data: Type.Array(question),
+  next_cursor: Type.Optional(nullable(text)),
+  version: Type.Optional(text),
+  truncated: Type.Optional(Type.Boolean()),
+})
+
 export const SearchAnswer = Type.Object({
   results: Type.Array(Type.Object({ id: text, title: text, url: text })),
 })

@@ -5,11 +5,13 @@ import { operatorNames } from '../columns/operators.js'
 import { questionFields } from '../query/parse-json.js'
 import { groupsLimit, groupsMax, measuresMax } from '../query/summary/raw-summary.js'
 import { summaryFields } from '../query/summary/parse-summary.js'
+import { changesFields } from '../query/parse-changes.js'
 import { findFields } from '../query/parse-find.js'
 import { topFields } from '../query/parse-top.js'
 import type { Caller } from '../service.js'
 import {
   AggregateAnswer,
+  ChangesAnswer,
   DescribeAnswer,
   FetchAnswer,
   FindAnswer,
@@ -100,6 +102,14 @@ export const SearchArguments = Type.Object(
 export const FetchArguments = Type.Object(
   { id: Type.String({ description: 'an id of search: <dataset>/<key>' }) },
   { additionalProperties: false, description: 'an object {id}' },
+)
+
+export const ChangesArguments = Type.Object(
+  { resource, ...changesFields },
+  {
+    additionalProperties: false,
+    description: 'an object {resource, since, filters, select, limit, cursor}',
+  },
 )
 
 const annotations = {
@@ -239,6 +249,17 @@ export const tools = [
     inputSchema: plain(FindArguments, ['q']),
     outputSchema: plain(FindAnswer),
     annotations: { title: 'Find a company by name', ...annotations },
+  },
+  {
+    name: 'changes',
+    title: 'What changed',
+    description:
+      'Rows added, changed (fields: which columns) or removed since a version, as this token ' +
+      'sees them; each counts as a row. Without since it lists the versions, free. filters, ' +
+      'select, cursor: as in query.',
+    inputSchema: plain(ChangesArguments),
+    outputSchema: plain(ChangesAnswer),
+    annotations: { title: 'What changed', ...annotations },
   },
   {
     name: 'search',

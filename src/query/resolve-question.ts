@@ -109,7 +109,7 @@ function askedOf(
 }
 
 /** A cursor of a version that is no longer kept is refused like any invalid cursor. */
-function accessOf(newest: Access, cursor: string | null): Access {
+export function accessOf(newest: Access, cursor: string | null): Access {
   const version = cursor === null ? null : cursorVersion(cursor)
   return (version === null ? undefined : accessAt(newest, version)) ?? newest
 }

@@ -45,6 +45,7 @@ const pageRowsMax = 100_000
 const historyYearsMax = 1000
 const demoValuesMax = 1000
 const keepHoursMax = 8760
+const keepDaysMax = 3650
 const rowsPerGroupMax = 1000
 
 function wholeNumber(minimum: number, maximum: number, description: string) {
@@ -219,6 +220,9 @@ export const DatasetEntrySchema = objectOf('a dataset', {
   ),
   keep_versions_hours: Type.Optional(
     wholeNumber(0, keepHoursMax, `a whole number of hours, 0 to ${keepHoursMax}`),
+  ),
+  keep_changes_days: Type.Optional(
+    wholeNumber(1, keepDaysMax, `a whole number of days, 1 to ${keepDaysMax}`),
   ),
   dictionary: Type.Optional(text),
   columns: Type.Optional(

@@ -24,6 +24,19 @@ const DatasetSummarySchema = Type.Object({
 
 export const DatasetListSchema = Type.Object({ data: Type.Array(DatasetSummarySchema) })
 
+export const VersionListSchema = Type.Object({
+  data: Type.Array(
+    Type.Object({
+      version: text,
+      as_of: nullable(text),
+      published_at: text,
+      rows: nullable(count),
+      previous: nullable(text),
+      changes: Type.Union(['ready', 'pending', 'none'].map((state) => Type.Literal(state))),
+    }),
+  ),
+})
+
 /** A description of a dataset without its columns and examples. */
 const datasetHead = {
   ...names,

@@ -9,6 +9,7 @@ import type { Usage } from '../control/usage.js'
 import { timeLimit } from '../engine/deadline.js'
 import type { ReadOptions, TurnTimes } from '../engine/engine.js'
 import type { ErrorCode } from '../errors.js'
+import type { ResolvedChanges } from '../query/resolve-changes.js'
 import type { ResolvedQuestion } from '../query/resolve-question.js'
 import type { ResolvedSummary } from '../query/summary/resolve-summary.js'
 import type { ResolvedTop } from '../query/resolve-top.js'
@@ -25,7 +26,7 @@ export interface RequestContext {
 }
 
 /** A question of any kind within the caller's access. */
-export type ResolvedRequest = ResolvedQuestion | ResolvedTop | ResolvedSummary
+export type ResolvedRequest = ResolvedQuestion | ResolvedTop | ResolvedSummary | ResolvedChanges
 
 /**
  * `limits` is sent on each change, also before a refusal. `turn` is sent when a query of the engine

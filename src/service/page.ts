@@ -3,6 +3,7 @@ import { scopeOf } from '../access/scope.js'
 import type { Column } from '../columns/column.js'
 import { filterHint } from '../query/filter-hint.js'
 import type { PageFormat } from '../query/page-format.js'
+import type { RawChanges } from '../query/parse-changes.js'
 import type { RawQuestion } from '../query/raw-question.js'
 import type { ResolvedQuestion } from '../query/resolve-question.js'
 import type { RawSummary } from '../query/summary/raw-summary.js'
@@ -39,6 +40,9 @@ export type PageRequest = RowsRequest<RawQuestion>
 
 /** A request for the first rows by one column: one page, without a cursor. */
 export type TopRequest = RowsRequest<RawTop>
+
+/** A request for what differs between versions of one dataset. */
+export type ChangesRequest = RowsRequest<RawChanges>
 
 /** A request for groups of rows of one dataset. */
 export type SummaryRequest = DataRequest<RawSummary>
@@ -131,6 +135,8 @@ export interface Page extends AnswerHead, Cost {
   readonly cut: 'size' | 'quota' | null
   /** Why the page is empty; null if not requested or unknown. */
   readonly explanation: EmptyReason | null
+  /** What else the body says. */
+  readonly facts?: Readonly<Record<string, unknown>>
 }
 
 export type PageAnswer = WithoutData | Page

@@ -6,6 +6,7 @@ import type { Dataset } from '../catalog/dataset.js'
 import type { Column } from '../columns/column.js'
 import { timeLimit } from '../engine/deadline.js'
 import { groupTariff } from '../query/summary/resolve-summary.js'
+import { keyProblem } from '../versions/changes/change-set.js'
 import type { Version } from '../versions/version.js'
 import type { Descriptions } from './descriptions.js'
 
@@ -31,6 +32,8 @@ export interface ReferenceDataset extends Pick<
   readonly hasAggregates: boolean
   /** Rows are found by the name of what they are about. */
   readonly hasEntity: boolean
+  /** Its key may tell what differs between versions. */
+  readonly hasChanges: boolean
   /** Without the hidden columns. */
   readonly columns: readonly Column[]
   /** Values of the audience's first row by column name, in URL form. */
@@ -104,6 +107,7 @@ function shown(view: View, sample: ReferenceDataset['sample']): ReferenceDataset
     firstNames,
     hasAggregates: hasAggregates(view),
     hasEntity: version.entity !== null,
+    hasChanges: keyProblem(version) === null,
     columns: version.columns.filter((column) => !column.hidden),
     sample,
   }

@@ -39,6 +39,7 @@ const members = {
   ],
   top: ['by', 'filters', 'limit', 'resource', 'select'],
   find: ['limit', 'q', 'resource'],
+  changes: ['cursor', 'filters', 'limit', 'resource', 'select', 'since'],
   search: ['query'],
   fetch: ['id'],
 } as const

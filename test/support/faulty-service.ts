@@ -36,6 +36,8 @@ export const faultyService: Service = {
   top: fail,
   find: fail,
   summarize: fail,
+  changes: fail,
+  listVersions: fail,
   exportPages: fail,
   listDatasets: fail,
   describeDataset: fail,

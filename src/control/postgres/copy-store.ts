@@ -30,6 +30,7 @@ export const copiedTables: readonly CopiedTable[] = [
   { name: 'sessions', key: ['id'] },
   { name: 'session_secrets', key: ['hash'] },
   { name: 'dataset_state', key: ['dataset'] },
+  { name: 'dataset_versions', key: ['dataset', 'number'] },
   { name: 'registry_state', key: ['id'] },
   { name: 'reloads', key: ['id'] },
   { name: 'refusals', key: ['day', 'code'] },

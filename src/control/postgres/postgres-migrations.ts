@@ -1,5 +1,6 @@
 import { ownerTables, sessionTables } from '../sessions/session-tables.js'
 import { oneLedger, ordersOfAgreements, receiptTables } from '../store/shop-tables.js'
+import { versionsTable } from '../versions-table.js'
 import { chargeFunction } from './charge-function.js'
 import { lockKey } from './connection-settings.js'
 import type { Connection } from './postgres-pool.js'
@@ -43,6 +44,7 @@ export const postgresMigrations: readonly string[] = [
     '',
   ),
   ownerTables({ integer: 'bigint', text, bytes: 'bytea' }, ''),
+  versionsTable('bigint', text, ''),
 ]
 
 /** The version that this release writes and reads. */

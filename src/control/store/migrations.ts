@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import type Database from 'better-sqlite3'
 import { oneLedger, ordersOfAgreements, receiptTables, shopTables } from './shop-tables.js'
 import { ownerTables, sessionTables } from '../sessions/session-tables.js'
+import { versionsTable } from '../versions-table.js'
 import { connectionTables } from './connection-tables.js'
 import { ensurePrivateFile } from './private-file.js'
 import { vacuumInto } from './vacuum.js'
@@ -214,6 +215,7 @@ export const controlMigrations: readonly string[] = [
     'STRICT',
   ),
   ownerTables({ integer: 'INTEGER', text: 'TEXT', bytes: 'BLOB' }, 'STRICT'),
+  versionsTable('INTEGER', 'TEXT', 'STRICT'),
 ]
 
 /** May refuse, by throwing, to upgrade a database that has this version and is not empty. */

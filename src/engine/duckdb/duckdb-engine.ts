@@ -1,12 +1,13 @@
 import type { Predicate } from '../../columns/predicate.js'
 import { ServiceError } from '../../errors.js'
+import type { Changes } from '../../query/changes.js'
 import type { Question } from '../../query/question.js'
 import type { Summary } from '../../query/summary.js'
 import type { Top } from '../../query/top.js'
 import type { FileChecks } from '../../versions/store/file-checks.js'
 import type { Version } from '../../versions/version.js'
 import { withController } from '../deadline.js'
-import type { Engine, Profile, ProfileQuestion, ReadOptions, Summarized } from '../engine.js'
+import type { Engine, Profile, ProfileQuestion, ReadOptions, Rows, Summarized } from '../engine.js'
 import type { RowCopies } from '../rows/row-copies.js'
 import { Breaks } from './breaks.js'
 import { chooseFiles, filesToRead } from './choice.js'
@@ -20,6 +21,7 @@ import { withIntactForms } from './read/intact-forms.js'
 import { narrow } from './read/narrow.js'
 import type { SearchContext } from './read/narrow.js'
 import { onVerified } from './read/on-verified.js'
+import { readChanges } from './read/read-changes.js'
 import { readPageFile } from './read/page-file.js'
 import { planCount, planPage } from './read/pieces.js'
 import type { Piece } from './read/pieces.js'
@@ -37,7 +39,7 @@ import { SummaryLane, withinMemory } from './summarize/lane.js'
 import { runSummary } from './summarize/run-summary.js'
 import type { SummaryContext } from './summarize/run-summary.js'
 import { runTop } from './summarize/run-top.js'
-import { planOf, planOfScan, sizeOfCount, sizeOfPage, sizeOfProfile } from './turns/size.js'
+import { isMuch, planOf, planOfScan, sizeOfCount, sizeOfPage, sizeOfProfile } from './turns/size.js'
 import type { QuerySize } from './turns/turn.js'
 import { Turns } from './turns/turns.js'
 import type { Held, TurnsOptions } from './turns/turns.js'
@@ -164,6 +166,23 @@ export class DuckDbEngine implements Engine {
     return this.#asking(top, 'files', options, (choice) =>
       this.#scan(choice, 1, options, serving, (context) => runTop(top, context)),
     )
+  }
+
+  /** Nothing but the files of changes is read: they belong to no version. */
+  async changes(changes: Changes, options: ReadOptions): Promise<Rows> {
+    const { version, predicates, sets } = changes
+    const isLarge = isMuch(sets.reduce((sum, { rows }) => sum + rows, 0))
+    const choice = { version, predicates, files: [], isByKey: false }
+    const { serving } = this.#lane
+    const read = ({ signal }: Held) =>
+      (isLarge ? serving : this.#solo).run(
+        (session) =>
+          readChanges(this.#paths.changes(changes), (each) => session.runOnce(each, signal)),
+        () => isLarge,
+      )
+    return isLarge
+      ? this.#query(choice, 'large', options, (held) => withinMemory(read(held)), this.#lane.turns)
+      : this.#query(choice, 'small', options, read)
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Changes } from '../../query/changes.js'
 import { FileError } from '../../versions/opener.js'
 import type { FormsOrder } from '../../versions/forms/forms-order.js'
 import type { Version } from '../../versions/version.js'
@@ -54,6 +55,11 @@ export class PlainPaths {
   version(version: Version): Version {
     const files = this.#files(version.files)
     return files === version.files ? version : Object.freeze({ ...version, files })
+  }
+
+  /** The changes with paths that DuckDB can read. */
+  changes(changes: Changes): Changes {
+    return { ...changes, sets: this.#files(changes.sets) }
   }
 
   /** The order with paths that DuckDB can read; its folder is unchanged. */

@@ -1,5 +1,4 @@
 import type { Column } from '../../columns/column.js'
-import { parseFilterValue } from '../../columns/filter-value.js'
 import type { Predicate } from '../../columns/predicate.js'
 import type { RowFormat } from '../../query/page-format.js'
 import type { KeyPosition, Question } from '../../query/question.js'
@@ -9,7 +8,8 @@ import type { Version } from '../../versions/version.js'
 import { condition } from '../sql/condition.js'
 import type { Cell, NamedColumn, Parameters } from '../sql/dialect.js'
 import { encodeCsvRow } from '../sql/encode-csv.js'
-import { encodeRow, servedText, textOf } from '../sql/encode.js'
+import { encodeRow, textOf } from '../sql/encode.js'
+import { afterKey, keyOrder, keyTexts } from '../sql/key-order.js'
 import { identifier } from '../sql/quote.js'
 import { comparableValue } from '../sql/values.js'
 import { trino } from './dialect.js'
@@ -55,10 +55,10 @@ export function compilePage(question: Question, after: KeyPosition | null): Stat
   const { version, predicates, columns, limit, format } = question
   return statement((parameters) => {
     const rows = keyedRows(version, predicates, columns, parameters)
-    const from = after === null ? '' : ` AND ${afterKey(version.key, after, parameters)}`
+    const from = after === null ? '' : ` AND ${afterKey(version.key, after, sourceOf, parameters)}`
     return `WITH page AS (${rows}${from}
       ORDER BY ${keyOrder(version.key)} LIMIT ${limit + 1})
-    SELECT ${rowText(columns, format)}, ${keyTexts(version.key)} FROM page
+    SELECT ${rowText(columns, format)}, ${keyTexts(trino, version.key)} FROM page
     ORDER BY ${keyOrder(version.key)}`
   })
 }
@@ -72,7 +72,7 @@ export function compileTop(top: Top): Statement {
     const rows = keyedRows(version, predicates, [...columns, by], parameters)
     return `WITH found AS (${rows}),
     page AS (SELECT * FROM found ORDER BY ${order} LIMIT ${limit + 1})
-    SELECT ${rowText(columns, format)}, ${keyTexts(version.key)} FROM page ORDER BY ${order}`
+    SELECT ${rowText(columns, format)}, ${keyTexts(trino, version.key)} FROM page ORDER BY ${order}`
   })
 }
 
@@ -106,49 +106,3 @@ function rowText(columns: readonly Column[], format: RowFormat | undefined): str
   return format === 'csv' ? encodeCsvRow(trino, cells) : encodeRow(trino, cells)
 }
 
-/** The key as filters write it; a text of many values of one row. */
-function keyTexts(key: readonly Column[]): string {
-  return key.map(({ type }, index) => textOf(servedText(trino, type, `k${index}`))).join(', ')
-}
-
-function keyOrder(key: readonly Column[]): string {
-  return key.map((_, index) => `k${index} ASC NULLS LAST`).join(', ')
-}
-
-/** True for the rows after a position; empty values come last. */
-function afterKey(
-  key: readonly Column[],
-  { key: texts }: KeyPosition,
-  parameters: Parameters,
-): string {
-  const places = key.map((column, index) => ({ column, text: texts[index] ?? null }))
-  const [first] = places
-  // On one column alone, so that files are chosen by it.
-  const bound =
-    first?.text == null ? '' : `${laterSql(first.column, first.text, '>=', parameters)} AND `
-  const choices = places.flatMap(({ column, text }, index) => {
-    if (text === null) return []
-    const same = places
-      .slice(0, index)
-      .map((place) => sameSql(place.column, place.text, parameters))
-    return [`(${[...same, laterSql(column, text, '>', parameters)].join(' AND ')})`]
-  })
-  return choices.length === 0 ? 'false' : `${bound}(${choices.join(' OR ')})`
-}
-
-function sameSql(column: Column, text: string | null, parameters: Parameters): string {
-  const name = sourceOf(column)
-  return text === null ? `${name} IS NULL` : `${name} = ${keyValue(column, text, parameters)}`
-}
-
-function laterSql(column: Column, text: string, sign: '>' | '>=', parameters: Parameters): string {
-  const name = sourceOf(column)
-  return `(${name} ${sign} ${keyValue(column, text, parameters)} OR ${name} IS NULL)`
-}
-
-/** A value that a position holds, bound. */
-function keyValue(column: Column, text: string, parameters: Parameters): string {
-  const parsed = parseFilterValue(column, text)
-  if (parsed.kind !== 'exact') throw new TypeError('a position has a value that its column lacks')
-  return parameters.value(column, parsed.value)
-}

@@ -53,6 +53,14 @@ export function datasetPaths(dataset: ReferenceDataset): Readonly<Record<string,
       post: operation('query', 'a page of rows, asked in JSON', queryOperation(dataset)),
     },
     [`${path}/schema`]: { get: operation('schema', 'columns and limits', schemaOperation()) },
+    [`${path}/versions`]: {
+      get: operation('versions', 'versions, newest first', versionsOperation()),
+    },
+    ...(dataset.hasChanges && {
+      [`${path}/changes`]: {
+        get: operation('changes', 'what differs since a version', changesOperation(dataset)),
+      },
+    }),
     [`${path}/export`]: {
       get: operation('export', 'all rows in a stream', exportOperation(dataset)),
     },
@@ -154,6 +162,33 @@ function schemaOperation(): Json {
     description: 'Each column with its type, unit, description and operators; ready examples.',
     parameters: parameterRefs('facts', 'facts.labels', 'If-None-Match'),
     responses: answers({ 200: schema, 304: refTo('responses', '304') }, datasetErrors),
+  }
+}
+
+function versionsOperation(): Json {
+  const versions = jsonAnswer('The versions.', 'VersionList', ['ETag', ...limits, ...quotas])
+  return {
+    description:
+      'The versions whose changes are kept, and whether they are ready. It costs no rows.',
+    parameters: parameterRefs('If-None-Match'),
+    responses: answers({ 200: versions, 304: refTo('responses', '304') }, datasetErrors),
+  }
+}
+
+function changesOperation(dataset: ReferenceDataset): Json {
+  const { name } = dataset
+  const headers = ['ETag', ...versionHeaders, 'X-Rows-Charged', ...limits, ...quotas, 'Link']
+  const changes = jsonAnswer('The changes, by key.', `${name}.Changes`, headers)
+  return {
+    description:
+      'Rows added, changed or removed since a version, as this token sees them: the net effect ' +
+      'of all versions since then. `version` is the next `since`. A removed row has its key ' +
+      'alone. Each change costs one row of the quota.',
+    parameters: [
+      ...parameterRefs('since', `${name}.select`, `${name}.limit`, 'cursor', 'If-None-Match'),
+      ...filterRefs(dataset, ['since']),
+    ],
+    responses: answers({ 200: changes, 304: refTo('responses', '304') }, pageErrors),
   }
 }
 

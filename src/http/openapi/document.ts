@@ -7,6 +7,7 @@ import {
   FoundSchema,
   ReadySchema,
   StatusSchema,
+  VersionListSchema,
 } from '../../service/answer-schemas.js'
 import type { ReferenceDataset } from '../../service/reference.js'
 import { errorAnswers, errorSchema, headerRefs, headers, wholeFormats } from './answers.js'
@@ -23,7 +24,7 @@ import { refTo } from './json.js'
 import type { Json } from './json.js'
 import { datasetParameters, sharedParameters } from './parameters.js'
 import { filtersSchema, questionSchema } from './question-body.js'
-import { rowSchema } from './rows.js'
+import { changesSchema, rowSchema } from './rows.js'
 import { servicePaths, serviceTag } from './service-paths.js'
 
 /** The REST interface of the service of this title to these datasets as OpenAPI 3.1, at `url`. */
@@ -142,6 +143,7 @@ function schemas(datasets: readonly ReferenceDataset[]): Json {
     Account: AccountSchema,
     Status: StatusSchema,
     Ready: ReadySchema,
+    VersionList: VersionListSchema,
     Groups: groupsSchema,
     Found: FoundSchema,
     Format: { type: 'string', enum: wholeFormats, default: 'json' },
@@ -166,6 +168,7 @@ function datasetSchemas(dataset: ReferenceDataset): Json {
         next_cursor: { type: ['string', 'null'], description: 'Null on the last page.' },
       },
     },
+    [`${name}.Changes`]: changesSchema(refTo('schemas', `${name}.Row`)),
   }
 }
 

@@ -64,6 +64,12 @@ export const sharedParameters: Readonly<Record<string, Json>> = {
     description: 'With `facts=true`: the names of codes, in English or in Russian.',
     schema: { type: 'string', enum: ['true', 'ru', 'false'], default: 'false' },
   },
+  since: {
+    name: 'since',
+    in: 'query',
+    description: 'The version that you have. A cursor holds it.',
+    schema: { type: 'string' },
+  },
   q: {
     name: 'q',
     in: 'query',

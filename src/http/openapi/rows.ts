@@ -17,6 +17,36 @@ export function rowSchema(columns: readonly Column[]): Json {
 }
 
 const text: Json = { type: 'string' }
+const names: Json = { type: 'array', items: text }
+
+/** The schema of a page of changes of rows. */
+export function changesSchema(row: Json): Json {
+  const entry = {
+    type: 'object',
+    required: ['change', 'fields', 'row'],
+    properties: {
+      change: { type: 'string', enum: ['added', 'changed', 'removed'] },
+      fields: { ...names, description: 'The columns of `select` that changed.' },
+      row,
+    },
+  }
+  return {
+    type: 'object',
+    required: ['data', 'next_cursor', 'from', 'version'],
+    properties: {
+      data: { type: 'array', items: entry },
+      next_cursor: { type: ['string', 'null'], description: 'Null on the last page.' },
+      from: { description: 'The oldest history value that this token sees: drop what is older.' },
+      version: { ...text, description: 'The next `since`.' },
+      columns: {
+        type: 'object',
+        required: ['added', 'removed', 'changed'],
+        properties: { added: names, removed: names, changed: names },
+        description: 'On the first page, where the columns differ.',
+      },
+    },
+  }
+}
 
 /** What a JSON cell of each storage type is; others are texts. */
 const scalarSchemas: Readonly<Partial<Record<ScalarName, Json>>> = {

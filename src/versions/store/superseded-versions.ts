@@ -60,11 +60,17 @@ export class SupersededVersions {
     return this.#list.length < before
   }
 
-  /** Removes expired versions; false if there are none. */
-  expire(now: number, { keep_versions_hours: hours = keepHours }: DatasetEntry): boolean {
+  /** Removes expired versions, but none that is awaited; false if there are none. */
+  expire(
+    now: number,
+    { keep_versions_hours: hours = keepHours }: DatasetEntry,
+    awaited: ReadonlySet<string>,
+  ): boolean {
     const before = this.#list.length
     const oldest = now - hours * 3_600_000
-    this.#list = bounded(this.#list.filter(({ supersededAt }) => supersededAt > oldest))
+    const isKept = ({ version, supersededAt }: Superseded) =>
+      supersededAt > oldest || awaited.has(version.id)
+    this.#list = bounded(this.#list.filter(isKept))
     return this.#list.length < before
   }
 }

@@ -1,0 +1,143 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Dataset } from '../catalog/dataset.js'
+import type { LiveCatalog } from '../catalog/live/live-catalog.js'
+import type { Clock } from '../clock.js'
+import { historyText } from '../columns/history-value.js'
+import { forgetVersions, listVersions, recordVersion } from '../control/dataset-versions.js'
+import type { ControlStore } from '../control/store/store.js'
+import { OneAtATime } from '../one-at-a-time.js'
+import type { ChangeSet, CompareRows } from '../versions/changes/change-set.js'
+import type { ChangeSets, Step } from '../versions/changes/change-sets.js'
+import type { Version } from '../versions/version.js'
+
+interface ChangeMakerParts {
+  readonly live: LiveCatalog
+  readonly control: ControlStore
+  readonly sets: ChangeSets
+  readonly compareRows: CompareRows
+  readonly tempFolder: string
+  /** The ids of versions that must stay until they are compared. */
+  readonly awaited: Set<string>
+  readonly logger: FastifyBaseLogger
+  readonly clock: Clock
+}
+
+/** Two kept versions to compare. */
+interface Comparison {
+  readonly step: Step
+  readonly before: Version
+  readonly after: Version
+}
+
+const keepDays = 90
+const dayMs = 86_400_000
+/** Then it is given up: the next server tries again. */
+const triesMax = 3
+
+/**
+ * Records the versions that are served, and computes what differs from one to the next, one step at
+ * a time, in the background. A restart goes on with the versions that are still kept.
+ */
+export class ChangeMaker {
+  readonly #parts: ChangeMakerParts
+  /** Dataset → the version that this server served last. */
+  readonly #served = new Map<string, string>()
+  readonly #failures = new Map<string, number>()
+  readonly #turns = new OneAtATime()
+  readonly #stop = new AbortController()
+
+  constructor(parts: ChangeMakerParts) {
+    this.#parts = parts
+  }
+
+  /** Follows what is served now. */
+  start(): void {
+    const datasets = [...this.#parts.live.serving.catalog.datasets.values()]
+    void this.#turns.run(async () => {
+      if (this.#stop.signal.aborted) return
+      try {
+        for (const dataset of datasets) await this.#record(dataset)
+        await this.#compareNext()
+      } catch (cause) {
+        this.#parts.logger.warn({ err: cause }, 'versions were not recorded; it is tried again')
+      }
+    })
+  }
+
+  /** Ends the comparison that runs; the next server begins it again. */
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('the service is stopping'))
+    await this.#turns.run(async () => {})
+  }
+
+  async #record({ name, version, asOf }: Dataset): Promise<void> {
+    const { control, clock } = this.#parts
+    const previous = this.#served.get(name) ?? null
+    if (!version || version.id === previous) return
+    const { id, history, newestHistory, rows } = version
+    const hasNewest = history !== null && newestHistory !== undefined
+    const newest = hasNewest ? historyText(history, newestHistory) : null
+    const published = { version: id, previous, asOf: asOf ?? newest, rows }
+    await recordVersion(control, name, { ...published, publishedAt: clock.now() })
+    this.#served.set(name, id)
+  }
+
+  /** Compares one pair, and follows again: meanwhile another version may be served. */
+  async #compareNext(): Promise<void> {
+    const { live, awaited } = this.#parts
+    const comparisons: Comparison[] = []
+    for (const dataset of live.serving.catalog.datasets.values()) {
+      comparisons.push(...(await this.#missing(dataset)))
+    }
+    awaited.clear()
+    for (const { before, after } of comparisons) awaited.add(before.id).add(after.id)
+    const [next] = comparisons
+    if (!next) return
+    await this.#compare(next)
+    this.start()
+  }
+
+  /** The steps of a dataset that are not known and can be; removes what is kept no longer. */
+  async #missing(dataset: Dataset): Promise<readonly Comparison[]> {
+    const { live, control, sets, clock } = this.#parts
+    const { name, version, earlier } = dataset
+    if (!version || version.table || version.key.length === 0) return []
+    const days = live.serving.registry.datasets.get(name)?.keep_changes_days ?? keepDays
+    await forgetVersions(control, name, clock.now() - days * dayMs)
+    const entries = await listVersions(control, name)
+    const steps = entries.map((entry) => ({ dataset: name, ...entry }))
+    await sets.keep(name, steps)
+    const kept = new Map([version, ...earlier.map((each) => each.version)].map((v) => [v.id, v]))
+    const found: Comparison[] = []
+    for (const step of steps) {
+      const after = kept.get(step.version)
+      const before = kept.get(step.previous ?? '')
+      if (!after || !before || (await sets.find(step))) continue
+      found.push({ step, before, after })
+    }
+    return found
+  }
+
+  async #compare({ step, before, after }: Comparison): Promise<void> {
+    const { sets, compareRows, tempFolder, logger, clock } = this.#parts
+    const { dataset, version } = step
+    const target = sets.target(step)
+    const startMs = clock.monotonicMs()
+    let set: ChangeSet
+    try {
+      await sets.prepare(step)
+      set = await compareRows({ before, after, target, tempFolder }, this.#stop.signal)
+    } catch (cause) {
+      if (this.#stop.signal.aborted) return
+      const failures = (this.#failures.get(target) ?? 0) + 1
+      this.#failures.set(target, failures)
+      logger.error({ dataset, version, err: cause }, 'versions were not compared')
+      if (failures < triesMax) return
+      set = { kind: 'none', reason: 'the versions could not be compared', isKeyless: false }
+    }
+    await sets.add(step, set)
+    const seconds = Math.round((clock.monotonicMs() - startMs) / 1000)
+    const result = set.kind === 'ready' ? { rows: set.rows } : { reason: set.reason }
+    logger.info({ dataset, version, ...result, seconds }, 'compared with the version before')
+  }
+}

@@ -1,0 +1,163 @@
+import { availableParallelism } from 'node:os'
+import { dirname } from 'node:path'
+import { machineClock } from '../../../clock.js'
+import { typeText } from '../../../columns/data-type.js'
+import type { DataType } from '../../../columns/data-type.js'
+import {
+  compareColumns,
+  comparedColumns,
+  keyProblem,
+} from '../../../versions/changes/change-set.js'
+import type { ChangeSet, CompareRows } from '../../../versions/changes/change-set.js'
+import type { InspectedKey } from '../../../versions/inspector.js'
+import type { DataFile, Version } from '../../../versions/version.js'
+import { textOf } from '../../sql/encode.js'
+import { chooseFiles } from '../choice.js'
+import { countKeys } from '../inspect/inspect-keys.js'
+import { bindTarget, foldersOf } from '../paths.js'
+import { withPlainPaths } from '../plain-paths.js'
+import { selectRows } from '../read/compile.js'
+import { SqlParameters } from '../read/condition.js'
+import { planCount } from '../read/pieces.js'
+import { readUnchanged } from '../read/unchanged.js'
+import type { RunStatement, Statement } from '../run-statement.js'
+import { ServingInstance } from '../serving.js'
+import { hashParts, shapes } from './pack-sql.js'
+
+/** Rows that a page of changes skips together. */
+const rowGroupRows = 16_384
+
+/**
+ * Compares versions by their keys on threads of low priority. Rows that differ are found by a hash
+ * of 64 bits: a change is missed with a chance of about 2⁻⁶⁴. What does not fit in memory spills.
+ */
+export function duckDbComparer(memoryLimitBytes: number): CompareRows {
+  return ({ before, after, target, tempFolder }, signal) =>
+    withPlainPaths(async (paths) => {
+      const files = [...before.files, ...after.files]
+      const serving = new ServingInstance({
+        clock: machineClock,
+        folders: [...foldersOf(files.map(({ path }) => path)), dirname(target)],
+        tempFolder,
+        memoryLimitBytes,
+        threads: availableParallelism(),
+        hasLowPriority: true,
+      })
+      const run: RunStatement = (statement) =>
+        serving.run(
+          (session) => session.runOnce(statement, signal),
+          () => true,
+        )
+      try {
+        return await readUnchanged(files, null, () =>
+          compare(paths.version(before), paths.version(after), target, run),
+        )
+      } finally {
+        await serving.close()
+      }
+    })
+}
+
+async function compare(
+  before: Version,
+  after: Version,
+  target: string,
+  run: RunStatement,
+): Promise<ChangeSet> {
+  const problem = keyProblem(after) ?? (await rowsProblem(after, run))
+  if (problem !== null) return { kind: 'none', reason: problem, isKeyless: true }
+  const none = (reason: string) => ({ kind: 'none', reason, isKeyless: false }) as const
+  const compared = comparedColumns(before, after)
+  const isKept = after.key.every((column) =>
+    compared.some((each) => each.column === column && !each.isAdded),
+  )
+  if (!isKept) return none('the key has other columns or types than before')
+  const old = await rowsProblem({ ...before, key: after.key }, run)
+  if (old !== null) return none(`of the version before: ${old}`)
+  const [[rows] = []] = await run(compileChanges(before, after, target))
+  return {
+    kind: 'ready',
+    path: target,
+    rows: Number(rows),
+    sources: compared.map(({ column }) => column.source),
+    key: after.key.map(({ source }) => source),
+    columns: compareColumns(before, after),
+  }
+}
+
+async function rowsProblem(version: Version, run: RunStatement): Promise<string | null> {
+  const keys = await countKeys(version, run)
+  return keys && sharedKeyText(version, keys)
+}
+
+/** Why the rows of a version can't be told apart by its key; null if they can. */
+export function sharedKeyText({ key }: Version, keys: InspectedKey): string | null {
+  const empty = key.find((_, index) => (keys.emptyRows[index] ?? 0) > 0)
+  if (empty) return `rows have no value in the key column "${empty.name}"`
+  return keys.sharingRows > 0 ? `${keys.sharingRows} rows share their key with another row` : null
+}
+
+/**
+ * Writes the rows of both versions whose key differs: by key, before and after. Files that both
+ * have hold no such row, because the key is unique.
+ */
+function compileChanges(before: Version, after: Version, target: string): Statement {
+  const compared = comparedColumns(before, after)
+  const known = new Set(before.columns.map(({ source }) => source))
+  const hasNewNames = compared.some(({ column, isAdded }) => isAdded && known.has(column.source))
+  const shared = hasNewNames ? new Set<string>() : sharedFiles(before, after)
+  const parameters = new SqlParameters()
+  const rowsOf = (version: Version, isBefore: boolean) => {
+    const choice = chooseFiles(version, [])
+    const files = choice.files.filter(({ file }) => !shared.has(contentOf(file)))
+    const cells = (sqlOf: (column: Version['columns'][number]) => string) =>
+      compared.map(({ column, isAdded }, index) => {
+        const empty = `CAST(NULL AS ${typeText(column.type)})`
+        const sql = isBefore && isAdded ? empty : sqlOf(column)
+        return `${storedSql(column.type, sql)} AS c${index}`
+      })
+    const selects = planCount({ ...choice, files }).map((scan) =>
+      selectRows(scan, [], parameters, (sqlOf) => cells(sqlOf).join(', ')),
+    )
+    const nothing = cells(({ type }) => `CAST(NULL AS ${typeText(type)})`)
+    return selects.join(' UNION ALL ') || `SELECT ${nothing.join(', ')} WHERE false`
+  }
+  const key = after.key.map((column) => `c${compared.findIndex((each) => each.column === column)}`)
+  const parts = compared.flatMap(({ column: { type } }, index) =>
+    hashParts(`c${index}`, isStoredAsText(type) ? { kind: 'scalar', name: 'VARCHAR' } : type),
+  )
+  const keys = key.join(', ')
+  const hashed = (rows: string) =>
+    `(SELECT ${keys}, hash(${parts.join(', ')}) AS hash FROM ${rows})`
+  const changed = `(SELECT ${keys} FROM ${hashed('old')} AS o FULL JOIN ${hashed('new')} AS n
+      USING (${keys}) WHERE o.hash IS DISTINCT FROM n.hash)`
+  const [old, now] = [rowsOf(before, true), rowsOf(after, false)]
+  const sql = `COPY (
+    WITH old AS NOT MATERIALIZED (${old}), new AS NOT MATERIALIZED (${now}),
+      changed AS MATERIALIZED ${changed}
+    SELECT 0::TINYINT AS side, * FROM old SEMI JOIN changed USING (${keys})
+    UNION ALL SELECT 1::TINYINT AS side, * FROM new SEMI JOIN changed USING (${keys})
+    ORDER BY ${keys}, side
+  ) TO ${parameters.add(bindTarget(target))} (FORMAT parquet, DICTIONARY_SIZE_LIMIT 0, ${shapes},
+    COMPRESSION lz4_raw, PARQUET_VERSION V2, ROW_GROUP_SIZE ${rowGroupRows})`
+  return { sql, values: parameters.values }
+}
+
+/** The content of the files that both versions have, each once. */
+function sharedFiles(before: Version, after: Version): ReadonlySet<string> {
+  const known = new Set(before.files.map(contentOf))
+  return new Set(after.files.map(contentOf).filter((content) => known.has(content)))
+}
+
+function contentOf({ contentHash, partition }: DataFile): string {
+  return JSON.stringify([contentHash, [...partition]])
+}
+
+/** A value as a file of changes holds it: Parquet would round these integers. */
+function storedSql(type: DataType, sql: string): string {
+  return isStoredAsText(type) ? textOf(sql) : sql
+}
+
+function isStoredAsText(type: DataType): boolean {
+  return typeText(type).includes('HUGEINT')
+}

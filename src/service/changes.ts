@@ -1,0 +1,173 @@
+import type { Access } from '../access/access.js'
+import { historyText } from '../columns/history-value.js'
+import { listVersions } from '../control/dataset-versions.js'
+import type { PublishedVersion } from '../control/dataset-versions.js'
+import type { ControlStore } from '../control/store/store.js'
+import type { ReadChanges } from '../engine/engine.js'
+import { ServiceError } from '../errors.js'
+import type { RawChanges } from '../query/parse-changes.js'
+import { accessOf } from '../query/resolve-question.js'
+import { resolveChanges, takeExport } from '../query/resolve-changes.js'
+import type { FindSets, ResolvedChanges } from '../query/resolve-changes.js'
+import { isoTime } from '../text.js'
+import { keyProblem } from '../versions/changes/change-set.js'
+import type { ChangeSet, ReadySet } from '../versions/changes/change-set.js'
+import type { ChangeSets } from '../versions/changes/change-sets.js'
+import { oldestHistory } from '../versions/version.js'
+import type { DatasetCaller } from './caller.js'
+
+/** What changes are answered with. */
+export interface ChangesParts {
+  readonly control: ControlStore
+  readonly sets: ChangeSets
+  readonly read: ReadChanges
+}
+
+/** A version in the list of `GET /v1/<dataset>/versions`. */
+export interface VersionEntry {
+  readonly version: string
+  /** Null where this token sees only a part of the rows, and the part is not known any more. */
+  readonly as_of: string | null
+  /** ISO 8601. */
+  readonly published_at: string
+  /** The same. */
+  readonly rows: number | null
+  readonly previous: string | null
+  /** What `changes` since `previous` can answer. */
+  readonly changes: 'ready' | 'pending' | 'none'
+}
+
+const retryAfterSeconds = 30
+
+/** The versions of a dataset, newest first. */
+export async function describeVersions(
+  { control, sets }: ChangesParts,
+  access: Access,
+): Promise<readonly VersionEntry[]> {
+  const { dataset, version, predicates } = access
+  const entries = await listVersions(control, dataset.name)
+  const isWhole = predicates.length === 0
+  return Promise.all(
+    entries.map(async ({ rows, asOf, publishedAt, ...entry }) => ({
+      version: entry.version,
+      as_of: isWhole && !version.history?.hidden ? asOf : null,
+      published_at: isoTime(publishedAt),
+      rows: isWhole ? rows : null,
+      previous: entry.previous,
+      changes: await stateOf(access, entry, sets),
+    })),
+  )
+}
+
+async function stateOf(
+  access: Access,
+  entry: Pick<PublishedVersion, 'version' | 'previous'>,
+  sets: ChangeSets,
+): Promise<VersionEntry['changes']> {
+  if (entry.previous === null || keyProblem(access.version) !== null) return 'none'
+  const set = await sets.find({ dataset: access.dataset.name, ...entry })
+  if (set) return isUsable(access, set) ? 'ready' : 'none'
+  return isKept(access, entry.version) && isKept(access, entry.previous) ? 'pending' : 'none'
+}
+
+/** Whether the server has the files of a version. */
+function isKept({ dataset }: Access, id: string): boolean {
+  return [dataset.version, ...dataset.earlier.map((each) => each.version)].some(
+    (version) => version?.id === id,
+  )
+}
+
+/** Whether a set tells rows apart by the key of today. */
+function isUsable({ version }: Access, set: ChangeSet): set is ReadySet {
+  const key = version.key.map(({ source }) => source)
+  return set.kind === 'ready' && String(set.key) === String(key)
+}
+
+/** Turns a request for changes into what the engine reads. @throws as `resolveChanges` */
+export async function resolveChangesOf(
+  parts: ChangesParts,
+  { principal, access: newest }: DatasetCaller,
+  cursorKey: Uint8Array,
+  raw: RawChanges,
+  usualLimit?: number,
+): Promise<ResolvedChanges> {
+  const access = accessOf(newest, raw.cursor)
+  const entries = await listVersions(parts.control, access.dataset.name)
+  if (keyProblem(access.version) !== null) throw noChanges()
+  const [newestSet] = await setsOf(parts, access, entries.slice(0, 1))
+  if (newestSet?.kind === 'none' && newestSet.isKeyless) throw noChanges()
+  const find: FindSets = (since) => findSets(parts, access, entries, since)
+  return resolveChanges(access, principal.id, cursorKey, raw, find, usualLimit)
+}
+
+/**
+ * What differs in each step from a version to the one that is served here.
+ * @throws bad_request for a version that is unknown, or whose changes are not known;
+ *   service_unavailable while they are computed, and where another server is ahead
+ */
+async function findSets(
+  parts: ChangesParts,
+  access: Access,
+  entries: readonly PublishedVersion[],
+  since: string,
+): Promise<readonly ReadySet[]> {
+  const { version } = access
+  if (since === version.id) return []
+  const from = entries.findIndex((each) => each.version === version.id)
+  const steps: PublishedVersion[] = []
+  let wanted: string | null = version.id
+  for (const entry of from < 0 ? [] : entries.slice(from)) {
+    if (entry.version !== wanted) continue
+    steps.unshift(entry)
+    wanted = entry.previous
+    if (wanted === since || wanted === null) break
+  }
+  if (wanted !== since) {
+    const isAhead = from < 0 || entries.slice(0, from).some((each) => each.version === since)
+    if (isAhead) throw notReady()
+    throw takeExport('since is not a version whose changes are kept', version.id)
+  }
+  const sets = await setsOf(parts, access, steps)
+  for (const [index, step] of steps.entries()) {
+    const state = sets[index] ? 'ready' : await stateOf(access, step, parts.sets)
+    if (state === 'pending') throw notReady()
+  }
+  const ready = sets.filter((set) => set !== null && isUsable(access, set))
+  if (ready.length < sets.length) {
+    throw takeExport('The changes since that version are not known', version.id)
+  }
+  return ready
+}
+
+function setsOf(
+  { sets }: ChangesParts,
+  { dataset }: Access,
+  steps: readonly PublishedVersion[],
+): Promise<readonly (ChangeSet | null)[]> {
+  return Promise.all(steps.map((step) => sets.find({ dataset: dataset.name, ...step })))
+}
+
+function noChanges(): ServiceError {
+  return new ServiceError(
+    'not_found',
+    'This dataset has no changes: its rows have no unique key. Take an export.',
+  )
+}
+
+function notReady(): ServiceError {
+  return new ServiceError(
+    'service_unavailable',
+    'These changes are not ready on this server yet. Try again shortly.',
+    { retryAfterSeconds },
+  )
+}
+
+/** The oldest history value that the caller sees, as in a row; null where none is told. */
+export function oldestSeen({ plan, predicates, version }: Access): string | number | null {
+  const { history, newestHistory } = version
+  if (!plan || !history || history.hidden || newestHistory === undefined) return null
+  const [window] = predicates
+  const isCounted = window?.kind === 'gte' && typeof window.value === 'bigint'
+  const oldest = isCounted ? (window.value as bigint) : oldestHistory(version, history)
+  return history.rules.shown === 'integer' ? Number(oldest) : historyText(history, oldest)
+}

@@ -1,0 +1,81 @@
+import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ChangeSet } from './change-set.js'
+
+/** Two versions of a dataset, one after the other. */
+export interface Step {
+  readonly dataset: string
+  readonly previous: string | null
+  readonly version: string
+}
+
+const keptMax = 10_000
+
+/**
+ * What is known of the changes between versions, in a folder for each dataset: a file of JSON for
+ * each step, and one of rows beside it. A step is known when its JSON is there.
+ */
+export class ChangeSets {
+  readonly folder: string
+  /** Path → what it says; null = nothing is known. */
+  readonly #known = new Map<string, ChangeSet | null>()
+
+  constructor(folder: string) {
+    this.folder = folder
+  }
+
+  /** Null while nothing is known. */
+  async find(step: Step): Promise<ChangeSet | null> {
+    const path = this.#path(step, 'json')
+    const known = this.#known.get(path)
+    if (known !== undefined) return known
+    const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code !== 'ENOENT') throw cause
+      return 'null'
+    })
+    // What `add` wrote; the folder may have moved.
+    const found = JSON.parse(text) as ChangeSet | null
+    const set = found?.kind === 'ready' ? { ...found, path: this.target(step) } : found
+    if (this.#known.size >= keptMax) this.#known.clear()
+    this.#known.set(path, set)
+    return set
+  }
+
+  /** Where the rows of a step are written. */
+  target(step: Step): string {
+    return this.#path(step, 'parquet')
+  }
+
+  async add(step: Step, set: ChangeSet): Promise<void> {
+    const path = this.#path(step, 'json')
+    await this.prepare(step)
+    await writeFile(`${path}.part`, JSON.stringify(set), { mode: 0o600 })
+    await rename(`${path}.part`, path)
+    this.#known.delete(path)
+  }
+
+  /** Makes the folder of a step's dataset. */
+  async prepare({ dataset }: Step): Promise<void> {
+    await mkdir(join(this.folder, dataset), { recursive: true, mode: 0o700 })
+  }
+
+  /** Removes what is not one of these steps. */
+  async keep(dataset: string, steps: readonly Step[]): Promise<void> {
+    const kept = new Set(steps.map(nameOf))
+    const folder = join(this.folder, dataset)
+    for (const file of await readdir(folder).catch(() => [])) {
+      const [name = ''] = file.split('.', 1)
+      if (kept.has(name)) continue
+      await rm(join(folder, file), { force: true })
+      this.#known.delete(join(folder, file))
+    }
+  }
+
+  #path(step: Step, ending: string): string {
+    return join(this.folder, step.dataset, `${nameOf(step)}.${ending}`)
+  }
+}
+
+function nameOf({ previous, version }: Step): string {
+  return `${previous ?? 'first'}-${version}`
+}

@@ -1,0 +1,71 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import { startWorld, writeParquet } from '../support/world.js'
+import { compared } from './fixtures/copies.js'
+
+const registry = `
+datasets:
+  firms:
+    title: Firms
+    files: data/*.parquet
+    key: inn
+    allow_breaking: true
+    allow_repeated_keys: true
+    columns: {secret: {hidden: true}}
+    plans:
+      pro: {rows_per_month: 100, history: all, price_rub: 10, rate_per_minute: 100000}
+`
+
+/** A world after the first file was replaced by the others, one after another. */
+async function replaced(t: Test, [first = '', ...others]: readonly string[]) {
+  const at = 'data/a.parquet'
+  const world = await startWorld(t, { files: { [at]: first }, registry })
+  const { token } = await world.subscribe(['firms:pro'])
+  const since = world.app.catalog().datasets.get('firms')?.version?.id ?? ''
+  for (const rows of others) {
+    await writeParquet(world.folder, { [at]: rows })
+    await world.app.reload(true)
+    await compared(world, 'firms', token)
+  }
+  const changes = (question = `since=${since}`) => world.get(`/v1/firms/changes?${question}`, token)
+  return { world, token, changes }
+}
+
+const rows = (list: string) => `SELECT * FROM (VALUES ${list}) t(inn, v, secret)`
+
+await t.test(
+  'several versions fold to one change a key, and each change costs a row',
+  async (t) => {
+    const { world, token, changes } = await replaced(t, [
+      rows("('a', 1, 1), ('b', 2, 1), ('c', 3, 1)"),
+      rows("('a', 9, 2), ('c', 3, 1), ('d', 4, 1)"),
+      rows("('a', 1, 3), ('b', 5, 1), ('c', 3, 2)"),
+    ])
+    const { status, body, headers } = await changes()
+    t.equal(status, 200)
+    t.same(body.data, [{ change: 'changed', fields: ['v'], row: { inn: 'b', v: 5 } }])
+    t.equal(headers['x-rows-charged'], '1')
+    const none = await changes(`since=${String(body['version'])}`)
+    t.same([none.body.data, none.headers['x-rows-charged']], [[], '0'])
+    const unknown = await changes('since=0000000000000000')
+    t.equal(unknown.status, 400)
+    t.match(unknown.body.detail, /take an export, and go on from version/)
+    t.equal((await changes('')).status, 400)
+    t.equal((await world.get('/v1/firms/changes?since=x&secret=eq.1', token)).status, 400)
+  },
+)
+
+await t.test('without a unique key that is never empty there are no changes', async (t) => {
+  for (const after of ["('a', 1, 1), ('a', 2, 1)", "('a', 1, 1), (NULL, 2, 1)"]) {
+    const { changes } = await replaced(t, [rows("('a', 1, 1), ('b', 2, 1)"), rows(after)])
+    t.equal((await changes()).status, 404, after)
+  }
+})
+
+await t.test('a column of another type is refused where it is asked for', async (t) => {
+  const { changes } = await replaced(t, [
+    rows("('a', 1, 1), ('b', 2, 1)"),
+    rows("('a', '1', 1), ('c', '2', 1)"),
+  ])
+  t.equal((await changes()).status, 400)
+})
