@@ -1,5 +1,3 @@
-import { mkdir, rm } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openCatalogUpdates } from './app/catalog-updates.js'
 import type { CatalogUpdates } from './app/catalog-updates.js'
@@ -13,18 +11,18 @@ import { ThreadNameFinder } from './app/name-finder.js'
 import { openSales } from './app/open-sales.js'
 import type { Sales } from './app/open-sales.js'
 import { openServer } from './app/open-server.js'
+import { openState } from './app/open-state.js'
+import type { StateFolder } from './app/open-state.js'
 import { openEngine, openTrino } from './app/reading.js'
 import type { Engines } from './app/reading.js'
 import { openFileRecords } from './app/records/file-records.js'
 import type { Records, RecordsParts } from './app/records/file-records.js'
 import { openSharedRecords } from './app/records/shared-records.js'
 import type { ServerBase } from './app/server-base.js'
-import { versionsFolderOf } from './catalog.js'
 import type { Catalog } from './catalog.js'
 import type { Clock } from './clock.js'
 import type { Config } from './config.js'
 import type { RefusalCounts } from './control/refusals.js'
-import { ServerLock } from './control/store/server-lock.js'
 import { DispatchEngine } from './engine/dispatch-engine.js'
 import type { DuckDbEngine } from './engine/duckdb/duckdb-engine.js'
 import type { ServingInstance } from './engine/duckdb/serving.js'
@@ -36,7 +34,7 @@ import type { MailSettings } from './sales/letters/mail-settings.js'
 import type { Mailer } from './sales/letters/mailer.js'
 import { createService } from './service.js'
 import type { Service } from './service.js'
-import { ChangeSets } from './versions/changes/change-sets.js'
+import type { ChangeSets } from './versions/changes/change-sets.js'
 import type { MakeForms } from './versions/forms/forms-order.js'
 import type { HashFile } from './versions/hash-file.js'
 import type { FileChecks } from './versions/store/file-checks.js'
@@ -209,31 +207,6 @@ function lifeOf(
       return cleanup.close()
     },
   }
-}
-
-/** The folders of a server's state, as absolute paths. */
-interface StateFolder {
-  readonly folder: string
-  readonly versions: string
-  readonly changes: string
-  readonly sets: ChangeSets
-  readonly temp: string
-}
-
-/** Reserves the state folder, makes its folders for its owner only, and empties `temp`. */
-async function openState(path: string, cleanup: CleanupStack): Promise<StateFolder> {
-  const folder = resolve(path)
-  cleanup.adopt(ServerLock.take(join(folder, 'server.lock')), (lock) => {
-    lock.release()
-  })
-  const [versions, changes] = [versionsFolderOf(path), join(folder, 'changes')]
-  const sets = new ChangeSets(changes)
-  const state = { folder, versions, changes, sets, temp: join(folder, 'tmp') }
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  await rm(state.temp, { recursive: true, force: true })
-  await mkdir(state.temp, { mode: 0o700 })
-  await mkdir(state.versions, { recursive: true, mode: 0o700 })
-  return state
 }
 
 /**

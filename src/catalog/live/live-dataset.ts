@@ -67,11 +67,6 @@ export class LiveDataset {
     return this.#dataset
   }
 
-  /** Ids of versions that stay until they are compared with the next one. */
-  get #awaited(): ReadonlySet<string> {
-    return this.#options.awaited ?? new Set()
-  }
-
   /** How the served files are stored, and the disk space of all kept versions. */
   storage() {
     return storageOf(this.#content, this.#folders.parent)
@@ -101,7 +96,7 @@ export class LiveDataset {
       const earlier = { version: dataset.version, folders: [content.folder] }
       this.#earlier.add({ ...earlier, supersededAt: supersededAt ?? now })
     }
-    this.#earlier.expire(now, this.#definition.entry, this.#awaited)
+    this.#earlier.expire(now, this.#definition.entry, this.#options.awaited)
     this.#dataset = this.#withEarlier(this.#dataset)
   }
 
@@ -214,7 +209,7 @@ export class LiveDataset {
   /** Removes expired earlier versions; true if there were any. */
   async expire(): Promise<boolean> {
     const now = this.#options.clock.now()
-    const hasExpired = this.#earlier.expire(now, this.#definition.entry, this.#awaited)
+    const hasExpired = this.#earlier.expire(now, this.#definition.entry, this.#options.awaited)
     if (hasExpired) this.#dataset = this.#withEarlier(this.#dataset)
     await this.#sweep(false)
     return hasExpired

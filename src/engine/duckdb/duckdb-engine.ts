@@ -8,30 +8,30 @@ import type { FileChecks } from '../../versions/store/file-checks.js'
 import type { Version } from '../../versions/version.js'
 import { withController } from '../deadline.js'
 import type { Engine, Profile, ProfileQuestion, ReadOptions, Rows, Summarized } from '../engine.js'
-import type { RowCopies } from '../rows/row-copies.js'
 import { Breaks } from './breaks.js'
 import { chooseFiles, filesToRead } from './choice.js'
 import type { Choice, DuckDbForm } from './choice.js'
 import { readFailure, serviceErrorOf } from './duckdb-failure.js'
+import type { EngineOptions } from './engine-options.js'
 import { fileQuestion } from '../file-question.js'
 import type { FileQuestion, FileRows } from '../file-question.js'
 import { PlainPaths } from './plain-paths.js'
-import { compileCount, compileRead, rowsOf } from './read/compile.js'
+import { compileRead, rowsOf } from './read/compile.js'
+import { countRows } from './read/count-rows.js'
 import { withIntactForms } from './read/intact-forms.js'
 import { narrow } from './read/narrow.js'
 import type { SearchContext } from './read/narrow.js'
 import { onVerified } from './read/on-verified.js'
 import { readChanges } from './read/read-changes.js'
 import { readPageFile } from './read/page-file.js'
-import { planCount, planPage } from './read/pieces.js'
+import { planPage } from './read/pieces.js'
 import type { Piece } from './read/pieces.js'
 import { profileColumns } from './read/profile.js'
-import { filesUpTo, readPieces } from './read/read-pieces.js'
+import { readPieces } from './read/read-pieces.js'
 import type { ReadContext } from './read/read-pieces.js'
 import { ChangedFileError, UnverifiedError, readUnchanged } from './read/unchanged.js'
 import { stopping } from './refusals.js'
 import type { RunStatement, Statement } from './run-statement.js'
-import type { SandboxOptions } from './sandbox.js'
 import { ServingInstance } from './serving.js'
 import type { Session } from './session.js'
 import { splitMemory } from './split-memory.js'
@@ -42,16 +42,7 @@ import { runTop } from './summarize/run-top.js'
 import { isMuch, planOf, planOfScan, sizeOfCount, sizeOfPage, sizeOfProfile } from './turns/size.js'
 import type { QuerySize } from './turns/turn.js'
 import { Turns } from './turns/turns.js'
-import type { Held, TurnsOptions } from './turns/turns.js'
-
-export interface EngineOptions extends SandboxOptions, TurnsOptions {
-  /** Called with a version that must not be read any more, and the reason for the owner. */
-  readonly withdraw?: (version: Version, reason: string) => void
-  /** Queries read files only after this verifies them; without it, files need only be unchanged. */
-  readonly checks?: FileChecks
-  /** Row copies answer what they can; left out = DuckDB answers everything. */
-  readonly copies?: RowCopies
-}
+import type { Held } from './turns/turns.js'
 
 type Work<T> = (session: Session) => Promise<T>
 
@@ -126,16 +117,12 @@ export class DuckDbEngine implements Engine {
     return this.#asking({ version, predicates }, 'files', options, (choice) => {
       const size = sizeOfCount(choice)
       return this.#query(choice, size, options, (held) =>
-        this.#runPlanned(version, planOf(size), held, async (session) => {
-          let rows = 0
-          const run = (statement: Statement) => session.run(statement, held.signal)
-          for (const scan of planCount(await narrow(choice, this.#searching(run)))) {
-            const statement = compileCount(this.#paths.scan(scan), predicates)
-            const found = await readUnchanged(filesUpTo(scan), this.#checks, () => run(statement))
-            rows += Number(found[0]?.[0])
-          }
-          return rows
-        }),
+        this.#runPlanned(version, planOf(size), held, (session) =>
+          countRows(
+            choice,
+            this.#searching((each) => session.run(each, held.signal)),
+          ),
+        ),
       )
     })
   }
@@ -172,17 +159,14 @@ export class DuckDbEngine implements Engine {
   async changes(changes: Changes, options: ReadOptions): Promise<Rows> {
     const { version, predicates, sets } = changes
     const isLarge = isMuch(sets.reduce((sum, { rows }) => sum + rows, 0))
+    const { serving, turns } = isLarge ? this.#lane : { serving: this.#solo, turns: this.#turns }
+    const paths = this.#paths.changes(changes)
+    const read = ({ signal }: Held) => {
+      const run = (session: Session) => readChanges(paths, (each) => session.runOnce(each, signal))
+      return serving.run(run, () => isLarge)
+    }
     const choice = { version, predicates, files: [], isByKey: false }
-    const { serving } = this.#lane
-    const read = ({ signal }: Held) =>
-      (isLarge ? serving : this.#solo).run(
-        (session) =>
-          readChanges(this.#paths.changes(changes), (each) => session.runOnce(each, signal)),
-        () => isLarge,
-      )
-    return isLarge
-      ? this.#query(choice, 'large', options, (held) => withinMemory(read(held)), this.#lane.turns)
-      : this.#query(choice, 'small', options, read)
+    return this.#query(choice, isLarge ? 'large' : 'small', options, read, turns)
   }
 
   async close(): Promise<void> {

@@ -64,7 +64,7 @@ export class SupersededVersions {
   expire(
     now: number,
     { keep_versions_hours: hours = keepHours }: DatasetEntry,
-    awaited: ReadonlySet<string>,
+    awaited: ReadonlySet<string> = new Set(),
   ): boolean {
     const before = this.#list.length
     const oldest = now - hours * 3_600_000
