@@ -54,6 +54,9 @@ export function readPivot(
     throw badRequest(`rest adds up sums and counts only; ${quoted(measure.name)} is neither.`)
   }
   const group = { ...readGroup(access, call, raw, 'pivot'), labels: null }
+  if (group.name === groups[0]?.name) {
+    throw badRequest(`pivot: ${quoted(group.name)} is the group already. Leave one of them out.`)
+  }
   return { group, hasRest: raw.rest, headings: raw.headings }
 }
 
@@ -73,11 +76,11 @@ export function usedValues(summary: Summary, { group }: AskedPivot): Summary {
 
 /**
  * Checks the values that the caller sees, whatever the filters are.
- * @throws bad_request for too many of them, and for a name that the answer would have twice
+ * @throws bad_request for too many of them, and for one with the name of the group
  */
 export function checkValues(
   { groups: [group] }: Pick<Summary, 'groups'>,
-  { group: pivot, hasRest }: AskedPivot,
+  { group: pivot }: AskedPivot,
   values: readonly ServedValue[],
 ): void {
   if (values.length > pivotMax) {
@@ -86,35 +89,43 @@ export function checkValues(
         'as a level, prefix(column,n) or year(column), or make it a group.',
     )
   }
-  const taken = new Set([group?.name, `${group?.name}:label`, ...(hasRest ? [restName] : [])])
-  const names = new Set([...taken].map((name) => name?.toLowerCase()))
-  for (const name of values.map(valueName)) {
-    if (names.has(name.toLowerCase())) {
-      throw badRequest(
-        `pivot: ${quoted(pivot.name)} has the value ${quoted(name)}, but the answer has a column ` +
-          `of that name. Make ${quoted(pivot.name)} a group.`,
-      )
-    }
-    names.add(name.toLowerCase())
+  const name = group?.name ?? ''
+  if (values.some((value) => value?.toLowerCase() === name.toLowerCase())) {
+    throw badRequest(
+      `pivot: ${quoted(pivot.name)} has the value ${quoted(name)}, and so is the group's column ` +
+        `called. Make ${quoted(pivot.name)} a group.`,
+    )
   }
 }
 
-function valueName(value: ServedValue): string {
-  return value ?? 'null'
+/**
+ * The names of the values' columns: each its value, and with a number where the answer has a column
+ * of that name: files know no difference of large and small letters.
+ */
+function columnNames(taken: readonly string[], values: readonly ServedValue[]): readonly string[] {
+  const names = new Set(taken.map((name) => name.toLowerCase()))
+  return values.map((value) => {
+    const text = value ?? 'null'
+    let name = text
+    for (let n = 2; names.has(name.toLowerCase()); n++) name = `${text} (${n})`
+    names.add(name.toLowerCase())
+    return name
+  })
 }
 
 /** The summary with a column for each value; all groups but `shown`, if given, are the rest. */
 export function pivoted(
   summary: Summary,
-  { group: pivot }: AskedPivot,
+  { group: pivot, hasRest }: AskedPivot,
   values: readonly ServedValue[],
   shown: readonly ServedValue[] | null,
 ): Summary {
   const [group] = summary.groups
   const [measure] = summary.measures
   if (!group || !measure) throw new TypeError('a pivot has a group and a measure')
-  const measures = values.map((value, place): Measure => ({
-    name: valueName(value),
+  const taken = [group.name, `${group.name}:label`, ...(hasRest ? [restName] : [])]
+  const measures = columnNames(taken, values).map((name, place): Measure => ({
+    name,
     aggregate: aggregateIn(measure.aggregate, place),
     // The name of the column says what it is.
     defined: measure.defined ?? { unit: null, description: null },
