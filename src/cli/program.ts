@@ -7,6 +7,7 @@ import { exampleText } from './command.js'
 import { addConnection } from './connection-command.js'
 import { addControl } from './control-command.js'
 import { addDatasetCommands, addInit } from './dataset/dataset-command.js'
+import { addDirectory } from './directory-command.js'
 import { addDoctor } from './doctor/doctor-command.js'
 import { exitFailureOf } from './exit-failure.js'
 import { addExplain } from './explain-command.js'
@@ -61,6 +62,7 @@ export function buildProgram(parts: CliParts): Command {
   addMigrate(program, parts)
   addControl(program, parts)
   addDoctor(program, parts)
+  addDirectory(program, parts)
   addAudit(program, parts)
   addOrder(program, parts)
   addMail(program, parts)

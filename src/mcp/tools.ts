@@ -268,7 +268,13 @@ const entityTools: readonly string[] = ['search', 'fetch']
 
 /** The tools of a token: where no dataset has an entity, none that reads entities. */
 export function offeredTools({ principal, catalog }: Pick<Caller, 'principal' | 'catalog'>) {
-  const hasEntity = accessibleDatasets(principal, catalog).some(({ version }) => version.entity)
+  return namedTools(
+    accessibleDatasets(principal, catalog).some(({ version }) => version.entity !== null),
+  )
+}
+
+/** The tools where some dataset has an entity, or none has. */
+export function namedTools(hasEntity: boolean) {
   return tools.filter(({ name }) => hasEntity || !entityTools.includes(name))
 }
 
