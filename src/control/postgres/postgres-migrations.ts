@@ -1,3 +1,4 @@
+import { hookTables } from '../hooks/hook-tables.js'
 import { sessionTables } from '../sessions/session-tables.js'
 import { oneLedger, ordersOfAgreements, receiptTables } from '../store/shop-tables.js'
 import { chargeFunction } from './charge-function.js'
@@ -5,6 +6,7 @@ import { lockKey } from './connection-settings.js'
 import type { Connection } from './postgres-pool.js'
 import {
   auditTables,
+  identity,
   serverTables,
   shopAndLetterTables,
   subscriptionTables,
@@ -42,6 +44,7 @@ export const postgresMigrations: readonly string[] = [
     "extract(year FROM to_timestamp(done_at / 1000) AT TIME ZONE 'UTC')::bigint",
     '',
   ),
+  hookTables({ integer: 'bigint', text, id: identity }, ''),
 ]
 
 /** The version that this release writes and reads. */

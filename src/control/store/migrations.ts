@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import type Database from 'better-sqlite3'
 import { oneLedger, ordersOfAgreements, receiptTables, shopTables } from './shop-tables.js'
+import { hookTables } from '../hooks/hook-tables.js'
 import { sessionTables } from '../sessions/session-tables.js'
 import { connectionTables } from './connection-tables.js'
 import { ensurePrivateFile } from './private-file.js'
@@ -213,6 +214,7 @@ export const controlMigrations: readonly string[] = [
     "CAST(strftime('%Y', done_at / 1000, 'unixepoch') AS INTEGER)",
     'STRICT',
   ),
+  hookTables({ integer: 'INTEGER', text: 'TEXT', id: 'INTEGER PRIMARY KEY' }, 'STRICT'),
 ]
 
 /** May refuse, by throwing, to upgrade a database that has this version and is not empty. */
