@@ -33,6 +33,7 @@ import type { Registry } from './registry/registry.js'
 import { readMailSettings } from './sales/letters/mail-settings.js'
 import type { MailSettings } from './sales/letters/mail-settings.js'
 import type { Mailer } from './sales/letters/mailer.js'
+import type { HostOptions } from './sales/public-host.js'
 import { createService } from './service.js'
 import type { Service } from './service.js'
 import type { MakeForms } from './versions/forms/forms-order.js'
@@ -82,6 +83,8 @@ export interface AppParts {
   readonly onOpened?: (opened: number, datasets: number) => void
   /** Sends letters; over SMTP when left out. */
   readonly mailer?: Mailer
+  /** How receivers of webhooks are found; left out = public addresses only. */
+  readonly receivers?: HostOptions
   /** Makes forms of files; in a separate process when left out. */
   readonly makeForms?: MakeForms
   /** Opens and hashes files; in sandboxes and on a thread of its own when left out. */
@@ -110,7 +113,7 @@ export async function buildApp(config: Config, parts: AppParts): Promise<App> {
 async function openApp(
   base: ServerBase,
   mail: MailSettings | null,
-  { version, portalFolder, onOpened, mailer, makeForms, openFiles, hashFile }: AppParts,
+  { version, portalFolder, onOpened, mailer, receivers, ...readers }: AppParts,
 ): Promise<App> {
   const { config, cleanup, logger } = base
   const metrics = config.metricsPort === null ? null : new Metrics()
@@ -129,9 +132,9 @@ async function openApp(
     metricHooks,
     onOpened,
     onServed: newlyServed.call,
-    makeForms,
-    openFiles,
-    hashFile,
+    makeForms: readers.makeForms,
+    openFiles: readers.openFiles,
+    hashFile: readers.hashFile,
   })
   const { live, reloader } = updates
   reportAgain.connect(() => {
@@ -142,8 +145,12 @@ async function openApp(
   const registry = () => live.serving.registry
   const service = openService(base, records, catalog, engines.all, updates.checks)
   const guides = new GuideWarmer(service, logger)
-  newlyServed.connect(() => followChange(guides, engines.files, logger))
-  const sales = openSales(base, { mail, mailer, records, catalog, registry, onAttempt })
+  const served = { mail, mailer, receivers, records, catalog, registry, onAttempt }
+  const sales = openSales(base, served)
+  newlyServed.connect(() => {
+    followChange(guides, engines.files, logger)
+    sales.webhooks.noteServed()
+  })
   const stop = new AbortController()
   const server = openServer(base, {
     version,

@@ -2,7 +2,7 @@ import type { Catalog } from '../../catalog.js'
 import { dropDelivery, endDelivery, takeDelivery } from '../../control/hooks/deliveries.js'
 import { removeOldDeliveries } from '../../control/hooks/deliveries.js'
 import type { HeldDelivery } from '../../control/hooks/deliveries.js'
-import { recordEvent } from '../../control/hooks/events.js'
+import { noteVersion, recordEvent } from '../../control/hooks/events.js'
 import { listWatchLists } from '../../control/hooks/watch-lists.js'
 import type { WatchList } from '../../control/hooks/watch-lists.js'
 import { endWebhook } from '../../control/hooks/webhooks.js'
@@ -72,7 +72,26 @@ export class WebhookSender {
 
   /** Starts a round now and every five seconds. */
   start(): void {
+    this.noteServed()
     void this.#rounds.start()
+  }
+
+  /** Records the versions that are served now, and sends them; known ones change nothing. */
+  noteServed(): void {
+    for (const { name, version } of this.#parts.catalog().datasets.values()) {
+      if (version) void this.noteVersion({ dataset: name, version: version.id })
+    }
+  }
+
+  /** Records that the changes of a version can be asked for, and sends it. Never rejects. */
+  async noteVersion(published: { dataset: string; version: string }): Promise<void> {
+    const { store, clock, logger } = this.#parts
+    try {
+      await noteVersion(store, published, clock.now())
+      await this.send()
+    } catch (cause) {
+      logger.error({ ...published, err: cause }, 'a version was not reported to webhooks')
+    }
   }
 
   /** Runs a round that begins after this call. Never rejects: a fault is logged. */
