@@ -118,9 +118,9 @@ export async function changeSecret(
   now: number,
 ): Promise<Webhook> {
   return await store.write(async (tx) => {
-    const [row] = await tx.all<WebhookRow>(
-      sql`UPDATE webhooks AS w SET secret_number = secret_number + 1, secret_changed_at = ${now}
-       WHERE w.id = ${webhook.webhookId} RETURNING ${webhookColumns}`,
+    const [row] = await tx.all<Pick<Webhook, 'secretNumber'>>(
+      sql`UPDATE webhooks SET secret_number = secret_number + 1, secret_changed_at = ${now}
+       WHERE id = ${webhook.webhookId} RETURNING secret_number AS "secretNumber"`,
     )
     await note(tx, 'webhook.secret', webhook, now)
     return { ...webhook, secretNumber: row?.secretNumber ?? 0, secretChangedAt: now }

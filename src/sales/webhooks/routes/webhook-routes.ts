@@ -15,7 +15,6 @@ import type { ControlStore } from '../../../control/store/store.js'
 import { ServiceError, badRequest } from '../../../errors.js'
 import { canRead } from '../../../http/find-routes.js'
 import { contextOf, queryOf, reading } from '../../../http/request-context.js'
-import type { DatasetRoute } from '../../../http/request-context.js'
 import type { HttpParts } from '../../../http/server.js'
 import { parseExactJson } from '../../../query/exact-json.js'
 import { shapeReader } from '../../../query/read-shape.js'
@@ -145,12 +144,15 @@ export function addOwned(
   name: string,
   answer: (asked: Pick<HolderRequest<unknown>, 'subscriptionId'>) => Promise<object>,
 ): void {
-  app.route<DatasetRoute>({
+  app.route<{ Params: { dataset: string } }>({
     method: reading,
-    url: `/v1/:dataset(^${name}$)`,
+    url: `/v1/${name}`,
     handler: async (request, reply) => {
       const caller = await service.admitHolder(contextOf(request, reply))
-      if (canRead(caller, name)) return await answerRows(request, reply, caller)
+      if (canRead(caller, name)) {
+        request.params.dataset = name
+        return await answerRows(request, reply, caller)
+      }
       return await answer({ subscriptionId: requireSubscriber(caller.principal).id })
     },
   })
