@@ -88,6 +88,8 @@ function send(
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     // An agent would keep the connection for another request.
-    request(url, { ...options, agent: false }, resolve).once('error', reject).end(body)
+    request(url, { ...options, agent: false }, resolve)
+      .once('error', reject)
+      .end(body)
   })
 }

@@ -55,11 +55,7 @@ export async function recordEvent(
        ON CONFLICT DO NOTHING RETURNING id`,
     )
     if (!made) return
-    const isTold = maySee(
-      sql`CAST(${subscriptionId} AS TEXT)`,
-      sql`CAST(${dataset} AS TEXT)`,
-      now,
-    )
+    const isTold = maySee(sql`CAST(${subscriptionId} AS TEXT)`, sql`CAST(${dataset} AS TEXT)`, now)
     await tx.run(
       sql`INSERT INTO deliveries (webhook_id, n, event_id, state, created_at, tried_from, attempts,
          next_attempt_at)
@@ -115,7 +111,10 @@ export interface WatchedUsage {
 }
 
 /** What is used in a month, where a webhook takes an event of it. */
-export function watchedUsage(store: ControlStore, period: string): Promise<readonly WatchedUsage[]> {
+export function watchedUsage(
+  store: ControlStore,
+  period: string,
+): Promise<readonly WatchedUsage[]> {
   return store.all<WatchedUsage>(
     sql`SELECT u.subscription_id AS "subscriptionId", u.period, u.dataset, g.plan, u.rows AS used,
        s.global_rows AS "globalRows"

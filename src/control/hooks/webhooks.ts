@@ -45,7 +45,10 @@ export const webhookColumns = sql`w.id AS "webhookId", w.subscription_id AS "sub
 /** @throws bad_request for one too many, and for an unknown watch list */
 export async function addWebhook(
   store: ControlStore,
-  { now, ...webhook }: Pick<Webhook, 'subscriptionId' | 'url' | 'events' | 'watch'> & {
+  {
+    now,
+    ...webhook
+  }: Pick<Webhook, 'subscriptionId' | 'url' | 'events' | 'watch'> & {
     readonly now: number
   },
 ): Promise<Webhook> {

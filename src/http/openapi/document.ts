@@ -25,6 +25,7 @@ import { datasetParameters, sharedParameters } from './parameters.js'
 import { filtersSchema, questionSchema } from './question-body.js'
 import { rowSchema } from './rows.js'
 import { servicePaths, serviceTag } from './service-paths.js'
+import { webhookSchemas } from './webhook-paths.js'
 
 /** The REST interface of the service of this title to these datasets as OpenAPI 3.1, at `url`. */
 export function openApiDocument(
@@ -144,6 +145,7 @@ function schemas(datasets: readonly ReferenceDataset[]): Json {
     Ready: ReadySchema,
     Groups: groupsSchema,
     Found: FoundSchema,
+    ...webhookSchemas,
     Format: { type: 'string', enum: wholeFormats, default: 'json' },
     Document: { type: 'object', required: ['openapi', 'info', 'paths'] },
     Error: errorSchema,

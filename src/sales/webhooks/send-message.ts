@@ -48,7 +48,10 @@ export async function sendMessage(
 ): Promise<Receipt> {
   const { clock, hosts } = parts
   const body = JSON.stringify({ type, data })
-  const headers = { 'Content-Type': 'application/json', ...signedHeaders(parts, receiver, id, body) }
+  const headers = {
+    'Content-Type': 'application/json',
+    ...signedHeaders(parts, receiver, id, body),
+  }
   const asked = { method: 'POST', headers, body, timeoutMs, ...(signal && { signal }) }
   try {
     const answer = await askPublicHost(new URL(receiver.url), clock, asked, hosts)

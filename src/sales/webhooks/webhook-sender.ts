@@ -152,7 +152,11 @@ export class WebhookSender {
       if (receipt === null) return await dropDelivery(store, due)
       const now = clock.now()
       const isDone = receipt.error === null || receipt.status === goneStatus
-      const end = { ...receipt, now, nextAttemptAt: isDone ? null : nextAttempt(due.triedFrom, now) }
+      const end = {
+        ...receipt,
+        now,
+        nextAttemptAt: isDone ? null : nextAttempt(due.triedFrom, now),
+      }
       await withRetries(clock, () => endDelivery(store, due, end))
       await this.#endIfGone(due, receipt)
       const { status, error } = receipt

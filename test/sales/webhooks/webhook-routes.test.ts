@@ -69,7 +69,10 @@ await t.test('a watch list is put, read, used and deleted', async (t) => {
   t.same((await world.get('/v1/watch', token)).body, { data: [{ ...summary, count: 2 }] })
   const hook = await world.post('/v1/webhooks', token, { url, events, watch: 'mine' })
   t.equal(hook.status, 201)
-  t.match((await remove('/v1/watch/mine')).body, { error: 'bad_request', detail: /names this list/ })
+  t.match((await remove('/v1/watch/mine')).body, {
+    error: 'bad_request',
+    detail: /names this list/,
+  })
   t.equal((await remove(`/v1/webhooks/${String(hook.body['id'])}`)).status, 204)
   t.equal((await remove('/v1/watch/mine')).status, 204)
   t.equal((await world.get('/v1/watch/mine', token)).status, 404)

@@ -134,21 +134,24 @@ await t.test('410 ends the webhook: nothing more is sent', async (t) => {
   t.notMatch(JSON.stringify(actions), /localhost/)
 })
 
-await t.test('a receiver that hangs, or stops in its answer, is left after ten seconds', async (t) => {
-  const { receiver, store, clock, sender, webhook } = await startSender(t)
-  receiver.answer = () => undefined
-  const noted = sender.noteVersion(published)
-  await receiver.arrived(1)
-  clock.runNext(10_000)
-  await noted
-  t.match(await deliveriesOf(store, webhook), [
-    { status: null, error: 'no answer within 10 seconds', state: 'waiting' },
-  ])
-  receiver.answer = (response) => response.writeHead(200).write('slow')
-  clock.pass(2 * minuteMs)
-  await sender.send()
-  t.match(await deliveriesOf(store, webhook), [{ status: 200, error: null, state: 'sent' }])
-})
+await t.test(
+  'a receiver that hangs, or stops in its answer, is left after ten seconds',
+  async (t) => {
+    const { receiver, store, clock, sender, webhook } = await startSender(t)
+    receiver.answer = () => undefined
+    const noted = sender.noteVersion(published)
+    await receiver.arrived(1)
+    clock.runNext(10_000)
+    await noted
+    t.match(await deliveriesOf(store, webhook), [
+      { status: null, error: 'no answer within 10 seconds', state: 'waiting' },
+    ])
+    receiver.answer = (response) => response.writeHead(200).write('slow')
+    clock.pass(2 * minuteMs)
+    await sender.send()
+    t.match(await deliveriesOf(store, webhook), [{ status: 200, error: null, state: 'sent' }])
+  },
+)
 
 await t.test('a slow receiver holds up no other subscription', async (t) => {
   const { receiver, store, clock, sender, webhook } = await startSender(t)
@@ -157,7 +160,8 @@ await t.test('a slow receiver holds up no other subscription', async (t) => {
   const wanted = { subscriptionId, url: receiver.url, events: eventTypes, watch: null, now: noon }
   const other = await addWebhook(store, wanted)
   receiver.answer = (response) => {
-    if (receiver.received.at(-1)?.headers['webhook-id']?.includes(webhook.webhookId.slice(4))) return
+    if (receiver.received.at(-1)?.headers['webhook-id']?.includes(webhook.webhookId.slice(4)))
+      return
     response.writeHead(204).end()
   }
   const noted = sender.noteVersion(published)
@@ -234,7 +238,13 @@ await t.test('a webhook with a watch list is sent only what changed in it', asyn
       return answers.shift()?.() ?? false
     },
   })
-  const list = { name: 'mine', dataset: 'financials', column: 'inn', values: ['1', '2'], fields: [] }
+  const list = {
+    name: 'mine',
+    dataset: 'financials',
+    column: 'inn',
+    values: ['1', '2'],
+    fields: [],
+  }
   await putWatchList(store, subscriptionId, list)
   const wanted = { subscriptionId, url: receiver.url, events: eventTypes, now: noon }
   const webhook = await addWebhook(store, { ...wanted, watch: 'mine' })

@@ -176,7 +176,9 @@ async function found(
   const [webhook] = await listWebhooks(store, subscriptionId, params.id)
   if (!webhook) throw new ServiceError('not_found', 'This subscription has no such webhook.')
   if (isActive && webhook.state === 'ended') {
-    throw badRequest('This webhook has ended: its receiver answered 410. Delete it and add it again.')
+    throw badRequest(
+      'This webhook has ended: its receiver answered 410. Delete it and add it again.',
+    )
   }
   return webhook
 }
