@@ -57,16 +57,15 @@ export interface App {
    */
   readonly prepare: () => Promise<void>
   /**
-   * Applies the changes of registry and files now; waits while a file is being written. With
-   * `force`, also changes that were refused.
+   * Applies the changes of registry and files now, with `force` also those that were refused; waits
+   * while a file is being written.
    */
   readonly reload: (force?: boolean) => Promise<void>
   /** Serves on for this long, while `/readyz` and `Connection: close` send clients elsewhere. */
   readonly drain: (ms: number) => Promise<void>
   /**
-   * Accepts no more requests, waits at most ten seconds for those in flight and for the letter
-   * that is being sent, interrupts the rest,
-   * then closes the engine and the store.
+   * Accepts no more requests, waits at most ten seconds for those in flight and for the letter that
+   * is being sent, interrupts the rest, then closes the engine and the store.
    */
   readonly close: () => Promise<void>
 }
@@ -145,12 +144,9 @@ async function openApp(
   const registry = () => live.serving.registry
   const service = openService(base, records, catalog, engines.all, updates.checks)
   const guides = new GuideWarmer(service, logger)
-  const served = { mail, mailer, receivers, records, catalog, registry, onAttempt }
+  const served = { catalog, registry, records, mail, mailer, receivers, onAttempt }
   const sales = openSales(base, served)
-  newlyServed.connect(() => {
-    followChange(guides, engines.files, logger)
-    sales.webhooks.noteServed()
-  })
+  newlyServed.connect(() => followChange(guides, engines.files, sales, logger))
   const stop = new AbortController()
   const server = openServer(base, {
     version,
@@ -169,8 +165,8 @@ async function openApp(
   await reloader.report()
   const noteStart = () => records.trail.record('server.started', 'server', { release: version })
   const { instances } = engines.files
-  const life = lifeOf(base, { noteStart, updates, sales, guides, instances, stop })
-  return { server, catalog, registry, ...life }
+  const life = { noteStart, updates, sales, guides, instances, stop }
+  return { server, catalog, registry, ...lifeOf(base, life) }
 }
 
 interface LifeParts {
@@ -293,8 +289,14 @@ function openService(
 }
 
 /** What a newly served version asks for, beside requests. */
-function followChange(guides: GuideWarmer, engine: DuckDbEngine, logger: FastifyBaseLogger): void {
+function followChange(
+  guides: GuideWarmer,
+  engine: DuckDbEngine,
+  { webhooks }: Sales,
+  logger: FastifyBaseLogger,
+): void {
   void guides.start()
+  webhooks.noteServed()
   Promise.all(engine.instances.map((each) => each.forgetFiles())).catch((cause: unknown) => {
     logger.warn({ err: cause }, 'parts of replaced files stay in memory')
   })

@@ -29,7 +29,7 @@ export interface Sales {
   /** Where agents find the sign-in. */
   readonly signInPlace: SignInPlace
   readonly webhooks: WebhookSender
-  /** What runs by itself: letters, webhooks, and the removal of orders and connections that are over. */
+  /** What runs by itself: letters, webhooks, the removal of what is over. */
   readonly running: readonly Running[]
 }
 

@@ -2,11 +2,13 @@
  * The step of the schema for watch lists and webhooks; for both databases. `id` is the type of a
  * key that the database numbers.
  */
-export function hookTables(
-  types: { readonly [Name in 'integer' | 'text' | 'id']: string },
-  end: string,
-): string {
-  const { integer, text, id } = types
+export function hookTables(types: Types, end: string): string {
+  return webhookTables(types, end) + eventTables(types, end)
+}
+
+type Types = { readonly [Name in 'integer' | 'text' | 'id']: string }
+
+function webhookTables({ integer, text }: Types, end: string): string {
   return `
   -- Values of a dataset's column that a subscription watches; value_list and fields are JSON lists.
   CREATE TABLE watch_lists (
@@ -36,7 +38,11 @@ export function hookTables(
     FOREIGN KEY (subscription_id, watch) REFERENCES watch_lists (subscription_id, name)
   ) ${end};
   CREATE INDEX webhooks_of_subscription ON webhooks (subscription_id);
+  `
+}
 
+function eventTables({ integer, text, id }: Types, end: string): string {
+  return `
   -- What happened, once: occasion is the version, the month, or the end.
   CREATE TABLE events (
     id ${id},

@@ -68,12 +68,7 @@ export function webhookPaths(tag: string): Readonly<Record<string, Json>> {
     },
     '/v1/webhooks/{id}/secret': {
       parameters: ofHook,
-      post: operation(
-        'changeSecret',
-        'Change the secret',
-        'The earlier one signs too for 24 hours.',
-        ok('WebhookSecret'),
-      ),
+      post: operation('changeSecret', 'Change it', 'Both sign for a day.', ok('WebhookSecret')),
     },
     '/v1/webhooks/{id}/deliveries': {
       parameters: ofHook,

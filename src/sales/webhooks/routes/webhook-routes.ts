@@ -137,7 +137,7 @@ export function addHeld<Params = unknown>(
   })
 }
 
-/** Adds the list of what a holder has, at a path that is a dataset's where the caller can read it. */
+/** Adds the list of what a holder has; a dataset of this name that the caller can read wins. */
 export function addOwned(
   app: FastifyInstance,
   { service, answerRows }: HookRouteParts,
