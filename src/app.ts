@@ -46,10 +46,7 @@ export interface App {
   /** The catalog and the registry that are served now. */
   readonly catalog: () => Catalog
   readonly registry: () => Registry
-  /**
-   * Starts the engine before the first question, which finds it ready. What can't be started now is
-   * started later, by the first question that needs it.
-   */
+  /** Starts the engine before the first question; what can't start now starts with a later one. */
   readonly startEngine: () => Promise<void>
   /**
    * Starts to watch registry and files and to send mail, and makes the guides of all datasets.
