@@ -32,6 +32,7 @@ import type { Registry } from './registry/registry.js'
 import { readMailSettings } from './sales/letters/mail-settings.js'
 import type { MailSettings } from './sales/letters/mail-settings.js'
 import type { Mailer } from './sales/letters/mailer.js'
+import type { HostOptions } from './sales/public-host.js'
 import { createService } from './service.js'
 import type { Service } from './service.js'
 import type { ChangeSets } from './versions/changes/change-sets.js'
@@ -45,10 +46,7 @@ export interface App {
   /** The catalog and the registry that are served now. */
   readonly catalog: () => Catalog
   readonly registry: () => Registry
-  /**
-   * Starts the engine before the first question, which finds it ready. What can't be started now is
-   * started later, by the first question that needs it.
-   */
+  /** Starts the engine before the first question; what can't start now starts with a later one. */
   readonly startEngine: () => Promise<void>
   /**
    * Starts to watch registry and files and to send mail, and makes the guides of all datasets.
@@ -56,16 +54,15 @@ export interface App {
    */
   readonly prepare: () => Promise<void>
   /**
-   * Applies the changes of registry and files now; waits while a file is being written. With
-   * `force`, also changes that were refused.
+   * Applies the changes of registry and files now, with `force` also those that were refused; waits
+   * while a file is being written.
    */
   readonly reload: (force?: boolean) => Promise<void>
   /** Serves on for this long, while `/readyz` and `Connection: close` send clients elsewhere. */
   readonly drain: (ms: number) => Promise<void>
   /**
-   * Accepts no more requests, waits at most ten seconds for those in flight and for the letter
-   * that is being sent, interrupts the rest,
-   * then closes the engine and the store.
+   * Accepts no more requests, waits at most ten seconds for those in flight and for the letter that
+   * is being sent, interrupts the rest, then closes the engine and the store.
    */
   readonly close: () => Promise<void>
 }
@@ -82,6 +79,8 @@ export interface AppParts {
   readonly onOpened?: (opened: number, datasets: number) => void
   /** Sends letters; over SMTP when left out. */
   readonly mailer?: Mailer
+  /** How receivers of webhooks are found; left out = public addresses only. */
+  readonly receivers?: HostOptions
   /** Makes forms of files; in a separate process when left out. */
   readonly makeForms?: MakeForms
   /** Opens and hashes files; in sandboxes and on a thread of its own when left out. */
@@ -110,7 +109,7 @@ export async function buildApp(config: Config, parts: AppParts): Promise<App> {
 async function openApp(
   base: ServerBase,
   mail: MailSettings | null,
-  { version, portalFolder, onOpened, mailer, makeForms, openFiles, hashFile }: AppParts,
+  { version, portalFolder, onOpened, mailer, receivers, ...readers }: AppParts,
 ): Promise<App> {
   const { config, cleanup, logger } = base
   const metrics = config.metricsPort === null ? null : new Metrics()
@@ -129,9 +128,9 @@ async function openApp(
     metricHooks,
     onOpened,
     onServed: newlyServed.call,
-    makeForms,
-    openFiles,
-    hashFile,
+    makeForms: readers.makeForms,
+    openFiles: readers.openFiles,
+    hashFile: readers.hashFile,
   })
   const { live, reloader } = updates
   reportAgain.connect(() => {
@@ -142,9 +141,10 @@ async function openApp(
   const registry = () => live.serving.registry
   const service = openService(base, records, { catalog, engines, sets, checks: updates.checks })
   const guides = new GuideWarmer(service, logger)
-  newlyServed.connect(() => followChange(guides, engines.files, logger))
   const refusals = cleanup.use(openRefusals(base, records.control))
-  const sales = openSales(base, { mail, mailer, records, catalog, registry, onAttempt })
+  const served = { catalog, registry, records, mail, mailer, receivers, onAttempt }
+  const sales = openSales(base, served)
+  newlyServed.connect(() => followChange(guides, engines.files, sales, logger))
   const stop = new AbortController()
   const server = openServer(base, {
     version,
@@ -164,8 +164,8 @@ async function openApp(
   updates.changeMaker.start()
   const noteStart = () => records.trail.record('server.started', 'server', { release: version })
   const { instances } = engines.files
-  const life = lifeOf(base, { noteStart, updates, sales, refusals, guides, instances, stop })
-  return { server, catalog, registry, ...life }
+  const life = { noteStart, updates, sales, refusals, guides, instances, stop }
+  return { server, catalog, registry, ...lifeOf(base, life) }
 }
 
 interface LifeParts {
@@ -275,8 +275,14 @@ function openService(
 }
 
 /** What a newly served version asks for, beside requests. */
-function followChange(guides: GuideWarmer, engine: DuckDbEngine, logger: FastifyBaseLogger): void {
+function followChange(
+  guides: GuideWarmer,
+  engine: DuckDbEngine,
+  { webhooks }: Sales,
+  logger: FastifyBaseLogger,
+): void {
   void guides.start()
+  webhooks.noteServed()
   Promise.all(engine.instances.map((each) => each.forgetFiles())).catch((cause: unknown) => {
     logger.warn({ err: cause }, 'parts of replaced files stay in memory')
   })

@@ -243,7 +243,7 @@ await t.test('the page on REST lists every path of the OpenAPI document', async 
   const { paths } = await readDocument(shared.world, demo)
   const routes = Object.entries(paths).flatMap(([path, operations]) => {
     const methods = Object.keys(operations).filter((method) => ['get', 'post'].includes(method))
-    const named = path.replace(/financials|procurement/, '<dataset>')
+    const named = path.replace(/financials|procurement/, '<dataset>').replace(/\{(\w+)\}/g, '<$1>')
     return methods.map((method) => `${method.toUpperCase()} ${named}`)
   })
   t.ok(routes.length > 5)

@@ -97,7 +97,12 @@ export function unauthorized(): ServiceError {
  */
 export function requireSubscriber(principal: Principal): Subscriber {
   if (principal.kind === 'subscriber') return principal
-  throw new ServiceError('not_found', 'This token has no subscription. Use the token of one.')
+  throw noSubscription()
+}
+
+/** One text for the demo token and, where agents that signed in can't act, for theirs. */
+export function noSubscription(): ServiceError {
+  return new ServiceError('not_found', 'This token has no subscription. Use the token of one.')
 }
 
 function demoPrincipal(hash: Buffer, demoToken: string | null): Principal | undefined {

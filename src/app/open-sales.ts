@@ -8,6 +8,8 @@ import type { SignInPlace } from '../sales/agents/issuer.js'
 import { createSignIn } from '../sales/agents/sign-in.js'
 import type { SignIn } from '../sales/agents/sign-in.js'
 import type { CodeParts } from '../sales/codes.js'
+import type { HostOptions } from '../sales/public-host.js'
+import { WebhookSender } from '../sales/webhooks/webhook-sender.js'
 import { LetterSender } from '../sales/letters/letter-sender.js'
 import type { MailSettings } from '../sales/letters/mail-settings.js'
 import type { Mailer } from '../sales/letters/mailer.js'
@@ -26,7 +28,8 @@ export interface Sales {
   readonly signIn: SignIn
   /** Where agents find the sign-in. */
   readonly signInPlace: SignInPlace
-  /** What runs by itself: the letters, and the removal of orders and connections that are over. */
+  readonly webhooks: WebhookSender
+  /** What runs by itself: letters, webhooks, the removal of what is over. */
   readonly running: readonly Running[]
 }
 
@@ -39,6 +42,8 @@ interface SalesParts {
   readonly mail: MailSettings | null
   /** Over SMTP when left out. */
   readonly mailer: Mailer | undefined
+  /** How receivers of webhooks are found; left out = public addresses only. */
+  readonly receivers: HostOptions | undefined
   readonly records: Records
   /** The catalog and the registry that are served now. */
   readonly catalog: () => Catalog
@@ -64,13 +69,15 @@ export function openSales(base: ServerBase, parts: SalesParts): Sales {
     },
   }
   const isMailOn = letters !== null
+  const webhooks = cleanup.use(openWebhooks(base, parts))
   const upkeeps = openUpkeeps(base, parts.records).map((each) => cleanup.use(each))
   return {
     letters,
     shop: { ...codes, registry: parts.registry, isMailOn },
     signIn: openSignIn(base, parts, codes, isMailOn),
     signInPlace: findSignInPlace(base),
-    running: [...(letters ? [letters] : []), ...upkeeps],
+    webhooks,
+    running: [...(letters ? [letters] : []), webhooks, ...upkeeps],
   }
 }
 
@@ -93,6 +100,22 @@ function openLetters(
     mailer: mailer ?? smtpMailer(mail.smtp, mail.sender, clock),
     registry,
     onAttempt,
+  })
+}
+
+function openWebhooks(
+  { clock, logger }: ServerBase,
+  { records, catalog, receivers }: SalesParts,
+): WebhookSender {
+  return new WebhookSender({
+    store: records.control,
+    jobs: records.jobs,
+    key: records.keys.mail,
+    clock,
+    logger,
+    catalog,
+    hosts: receivers,
+    hasChanged: async () => true,
   })
 }
 

@@ -33,6 +33,9 @@ import { addShop } from '../sales/orders/routes/shop-routes.js'
 import { addPaymentHook } from '../sales/orders/routes/payment-route.js'
 import { addOwner } from '../sales/owner/routes/owner-routes.js'
 import { addSessions } from '../sales/sessions/routes/session-routes.js'
+import { addWatchLists } from '../sales/webhooks/routes/watch-routes.js'
+import { addWebhooks } from '../sales/webhooks/routes/webhook-routes.js'
+import type { HookRouteParts } from '../sales/webhooks/routes/webhook-routes.js'
 import type { Service } from '../service.js'
 import { PaidAnswers } from '../service/paid/paid-answers.js'
 import { examplePath } from '../service/first-questions.js'
@@ -98,6 +101,11 @@ export function openServer(base: ServerBase, parts: DoorParts): FastifyInstance 
       (app, { sheets }) => {
         addPortal(app, portalParts(base, site, sheets, parts))
         addSalesPages(app, base, site, parts)
+      },
+      (app, http) => {
+        const hooks = hookParts(base, parts, http)
+        addWebhooks(app, hooks)
+        addWatchLists(app, hooks)
       },
     ],
     sendProblemPage: (error, request, reply) => sendProblemPage(site, error, request, reply),
@@ -188,6 +196,16 @@ function addSalesPages(
     secret: config.paymentSecret,
     admitVisitor: site.admitVisitor,
   })
+}
+
+function hookParts(
+  { clock }: ServerBase,
+  { service, records, sales }: DoorParts,
+  { readBody, answerRows }: HttpParts,
+): HookRouteParts {
+  const { control: store, keys } = records
+  const { webhooks: sender } = sales
+  return { service, store, sender, key: keys.mail, now: clock.now, readBody, answerRows }
 }
 
 function mcpParts(

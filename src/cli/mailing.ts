@@ -7,7 +7,8 @@ import type { ControlStore } from '../control/store/store.js'
 import type { IssuedToken } from '../control/tokens/tokens.js'
 import { readMailSettings } from '../sales/letters/mail-settings.js'
 import type { MailSettings } from '../sales/letters/mail-settings.js'
-import { deliverHeld, holdLetter, letterLifeMs } from '../sales/letters/outbox.js'
+import { deliverHeld, holdLetter } from '../sales/letters/outbox.js'
+import { retryLifeMs } from '../sales/retries.js'
 import type { OutboxParts } from '../sales/letters/outbox.js'
 import { sealSecret } from '../sales/letters/seal.js'
 import { commandLimits } from '../sales/letters/smtp-limits.js'
@@ -148,7 +149,7 @@ function unsentText(
   if (state !== 'waiting') {
     return `Not mailed: ${reason}. Give the token to the subscriber yourself.`
   }
-  const end = minute(createdAt + letterLifeMs)
+  const end = minute(createdAt + retryLifeMs)
   return (
     `Not mailed yet: ${reason}. A server with these mail settings tries again until ${end}; ` +
     'das mail list shows waiting letters.'

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { accessibleDatasets } from '../access/access.js'
 import { parseFindUrl } from '../query/parse-find.js'
-import type { Service } from '../service.js'
+import type { Caller, Service } from '../service.js'
 import type { FoundAnswer } from '../service/find.js'
 import type { Admit, AnswerAdmitted } from './data-routes.js'
 import { queryOf, reading } from './request-context.js'
@@ -33,16 +33,18 @@ export function addFind(
     url: '/v1/:dataset(^find$)',
     handler: async (request, reply) => {
       const caller = await admit(request, reply)
-      const { dataset: name } = request.params
-      const seen = accessibleDatasets(caller.principal, caller.catalog)
-      if (seen.some(({ dataset }) => dataset.name === name)) {
-        return answerRows(request, reply, caller)
-      }
+      if (canRead(caller, request.params.dataset)) return answerRows(request, reply, caller)
       const question = parseFindUrl(queryOf(request))
       const isHead = request.method === 'HEAD'
       return send(request, reply, await service.find(caller, null, question, isHead))
     },
   })
+}
+
+/** Whether the caller can read a dataset of this name, which then wins over a path of this name. */
+export function canRead({ principal, catalog }: Caller, name: string): boolean {
+  const seen = accessibleDatasets(principal, catalog)
+  return seen.some(({ dataset }) => dataset.name === name)
 }
 
 function send(

@@ -16,7 +16,7 @@ import {
   VersionListSchema,
 } from '../service/answer-schemas.js'
 import { addData } from './data-routes.js'
-import type { Admit } from './data-routes.js'
+import type { Admit, AnswerAdmitted } from './data-routes.js'
 import { sendOwn } from './entity.js'
 import { addFind } from './find-routes.js'
 import { contextOf, queryOf, reading, seenRequest } from './request-context.js'
@@ -39,8 +39,11 @@ export interface RouteParts {
 /** A report as the value of a header; null when the proof does not hold. */
 export type ReportTo = (proof: string, request: SeenRequest) => string | null
 
-/** Every path of the REST interface (contract 1.1); a path's other methods answer 405. */
-export function addRoutes(app: FastifyInstance, parts: RouteParts): void {
+/**
+ * Paths of the REST interface (contract 1.1); a path's other methods answer 405. Returns what
+ * answers for rows of a dataset, where its name is that of another path.
+ */
+export function addRoutes(app: FastifyInstance, parts: RouteParts): AnswerAdmitted {
   const { service } = parts
   const admit = (request: FastifyRequest, reply: FastifyReply) =>
     service.admit(contextOf(request, reply), 1)
@@ -48,6 +51,7 @@ export function addRoutes(app: FastifyInstance, parts: RouteParts): void {
   addDescriptions(app, service, admit)
   const answerRows = addData(app, parts, admit)
   addFind(app, service, admit, answerRows)
+  return answerRows
 }
 
 function addHealth(app: FastifyInstance, parts: RouteParts): void {

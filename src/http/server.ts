@@ -16,6 +16,7 @@ import { addReference } from './openapi-route.js'
 import { limitHeaders, contextOf } from './request-context.js'
 import { RequestLog } from './request-log.js'
 import type { OnRequest } from './request-log.js'
+import type { AnswerAdmitted } from './data-routes.js'
 import { addRoutes } from './routes.js'
 import type { RouteParts } from './routes.js'
 
@@ -53,6 +54,8 @@ export interface HttpParts {
   readonly readBody: typeof readBody
   /** Writes the workbooks of all doors. */
   readonly sheets: SheetWriter
+  /** Answers for rows of a dataset that has the name of another path. */
+  readonly answerRows: AnswerAdmitted
 }
 
 /** Adds the routes of a door. */
@@ -86,9 +89,9 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   const methods = collectMethods(app)
   const sheets = new SheetWriter()
   app.addHook('onClose', () => sheets.close())
-  addRoutes(app, { ...parts, sheets })
+  const answerRows = addRoutes(app, { ...parts, sheets })
   addReference(app, parts)
-  for (const addDoor of parts.doors) addDoor(app, { contextOf, readBody, sheets })
+  for (const addDoor of parts.doors) addDoor(app, { contextOf, readBody, sheets, answerRows })
   refuseOtherMethods(app, methods)
   if (parts.corsOrigins.length > 0) addCors(app, parts.corsOrigins)
   app.setErrorHandler((cause, request, reply) => {

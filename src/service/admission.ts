@@ -1,5 +1,5 @@
 import { quotaStatus, usageNow } from '../access/allowance.js'
-import { authenticate, unauthorized } from '../access/principal.js'
+import { authenticate, noSubscription, unauthorized } from '../access/principal.js'
 import type { Authentication, Principal } from '../access/principal.js'
 import { requireRate } from '../access/rate-limits.js'
 import type { RateLimits } from '../access/rate-limits.js'
@@ -29,6 +29,12 @@ export interface Admission {
     principal: Principal,
     requests: 0 | 1,
   ) => Promise<Caller>
+  /**
+   * Does the same for what a subscription's holder owns: an agent that signed in is no stranger,
+   * but finds nothing there.
+   * @throws unauthorized, rate_limit_exceeded; not_found for an agent
+   */
+  readonly admitHolder: (context: RequestContext) => Promise<Caller>
   /**
    * Does the same for a message of MCP, whose cost is unknown until it is read; `spend` then takes
    * the cost. Accepts agents that signed in. A client that has used up both its budgets is refused
@@ -100,6 +106,11 @@ export function createAdmission(parts: AdmissionParts): Admission {
   return {
     admit: (context, requests) => admit(context, requests, ofPages),
     admitKnown: (context, principal, requests) => admitKnown(context, principal, requests),
+    admitHolder: async (context) => {
+      const caller = await admit(context, 1, { ...ofPages, ...ofAgents })
+      if (caller.principal.connectionId !== undefined) throw noSubscription()
+      return caller
+    },
     admitMessage: async (context) => {
       const caller = await admit(context, 0, ofAgents)
       requireRate(await rates.overall(caller.principal, context.address, caller.catalog))

@@ -29,6 +29,7 @@ async function admit(context: RequestContext): Promise<Caller> {
 export const faultyService: Service = {
   admit,
   admitKnown: admit,
+  admitHolder: admit,
   admitMessage: admit,
   spend: async (caller) => caller,
   admitAnonymous: () => undefined,

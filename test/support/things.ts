@@ -76,7 +76,7 @@ const storedOrder = { things: ['year', 'id'] }
 export function startThings(
   t: Test,
   settings: NonNullable<WorldOptions['settings']> = {},
-  more: Pick<WorldOptions, 'portalFolder' | 'isTimeStill'> = {},
+  more: Pick<WorldOptions, 'portalFolder' | 'isTimeStill' | 'receivers'> = {},
 ): Promise<World> {
   return startWorld(t, { files, registry, storedOrder, settings, ...more })
 }

@@ -13,6 +13,7 @@ import { openedOnce } from './opened-once.js'
 import { writeParquet } from './parquet.js'
 import { registryOf, requireTables } from './tables.js'
 import type { StoredOrder } from './tables.js'
+import type { HostOptions } from '../../src/sales/public-host.js'
 import { machineRandom } from '../../src/random.js'
 import { makeForms } from '../../src/engine/duckdb/pack/make-forms.js'
 import { hashFile } from '../../src/versions/hash-file.js'
@@ -33,6 +34,8 @@ export interface WorldOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** Where the portal's script and style were built to; left out = its pages have none. */
   readonly portalFolder?: string
+  /** How receivers of webhooks are found; left out = public addresses only. */
+  readonly receivers?: HostOptions
   /**
    * Only the test moves the time of timers and deadlines. Without it the machine's time passes for
    * them: a file that is written settles by itself.
@@ -102,7 +105,7 @@ export async function startWorld(t: Test, options: WorldOptions): Promise<World>
       },
     },
   )
-  const { portalFolder } = options
+  const { portalFolder, receivers } = options
   const app = await buildApp(config, {
     logger,
     clock,
@@ -113,6 +116,7 @@ export async function startWorld(t: Test, options: WorldOptions): Promise<World>
     // A process of its own gives way to all others: beside them it would take minutes.
     makeForms,
     ...(portalFolder !== undefined && { portalFolder }),
+    ...(receivers !== undefined && { receivers }),
   })
   const control = openRecordsOf(settings.state)
   t.teardown(async () => {

@@ -1,3 +1,4 @@
+import { hookTables } from '../hooks/hook-tables.js'
 import { ownerTables, sessionTables } from '../sessions/session-tables.js'
 import { oneLedger, ordersOfAgreements, receiptTables } from '../store/shop-tables.js'
 import { versionsTable } from '../versions-table.js'
@@ -6,6 +7,7 @@ import { lockKey } from './connection-settings.js'
 import type { Connection } from './postgres-pool.js'
 import {
   auditTables,
+  identity,
   serverTables,
   shopAndLetterTables,
   subscriptionTables,
@@ -45,6 +47,7 @@ export const postgresMigrations: readonly string[] = [
   ),
   ownerTables({ integer: 'bigint', text, bytes: 'bytea' }, ''),
   versionsTable('bigint', text, ''),
+  hookTables({ integer: 'bigint', text, id: identity }, ''),
 ]
 
 /** The version that this release writes and reads. */

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import type Database from 'better-sqlite3'
 import { oneLedger, ordersOfAgreements, receiptTables, shopTables } from './shop-tables.js'
+import { hookTables } from '../hooks/hook-tables.js'
 import { ownerTables, sessionTables } from '../sessions/session-tables.js'
 import { versionsTable } from '../versions-table.js'
 import { connectionTables } from './connection-tables.js'
@@ -216,6 +217,7 @@ export const controlMigrations: readonly string[] = [
   ),
   ownerTables({ integer: 'INTEGER', text: 'TEXT', bytes: 'BLOB' }, 'STRICT'),
   versionsTable('INTEGER', 'TEXT', 'STRICT'),
+  hookTables({ integer: 'INTEGER', text: 'TEXT', id: 'INTEGER PRIMARY KEY' }, 'STRICT'),
 ]
 
 /** May refuse, by throwing, to upgrade a database that has this version and is not empty. */

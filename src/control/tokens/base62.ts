@@ -23,11 +23,11 @@ export function randomBase62(random: Random, length: number): string {
   return Array.from({ length }, () => alphabet.charAt(random.below(alphabet.length))).join('')
 }
 
-type IdPrefix = 'sub' | 'tok' | 'ord' | 'con' | 'ses'
+type IdPrefix = 'sub' | 'tok' | 'ord' | 'con' | 'ses' | 'whk'
 
 /**
  * A new id with 95 random bits, of a subscription, a token's record, an order, an agent's
- * connection or a session: `sub_…`. Not a secret.
+ * connection, a session or a webhook: `sub_…`. Not a secret.
  */
 export function createId(random: Random, prefix: IdPrefix): string {
   return `${prefix}_${randomBase62(random, idLength)}`

@@ -26,6 +26,7 @@ import { datasetParameters, sharedParameters } from './parameters.js'
 import { filtersSchema, questionSchema } from './question-body.js'
 import { changesSchema, rowSchema } from './rows.js'
 import { servicePaths, serviceTag } from './service-paths.js'
+import { webhookSchemas } from './webhook-paths.js'
 
 /** The REST interface of the service of this title to these datasets as OpenAPI 3.1, at `url`. */
 export function openApiDocument(
@@ -146,6 +147,7 @@ function schemas(datasets: readonly ReferenceDataset[]): Json {
     VersionList: VersionListSchema,
     Groups: groupsSchema,
     Found: FoundSchema,
+    ...webhookSchemas,
     Format: { type: 'string', enum: wholeFormats, default: 'json' },
     Document: { type: 'object', required: ['openapi', 'info', 'paths'] },
     Error: errorSchema,

@@ -1,6 +1,7 @@
 import { answers, jsonAnswer, limits, readErrors, tokenErrors } from './answers.js'
 import { parameterRefs, refTo } from './json.js'
 import type { Json } from './json.js'
+import { webhookPaths } from './webhook-paths.js'
 
 /** No dataset's name has a capital letter. */
 export const serviceTag = 'Service'
@@ -10,6 +11,7 @@ export function servicePaths(hasEntities: boolean): Readonly<Record<string, Json
   return {
     ...tokenPaths(),
     ...(hasEntities && { '/v1/find': findPath() }),
+    ...webhookPaths(serviceTag),
     ...healthPaths(),
     '/openapi.json': documentPath(),
   }

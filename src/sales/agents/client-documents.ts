@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.js'
 import type { Client } from './client.js'
 import { readClientDocument } from './client-document.js'
 import { fetchDocument } from './fetch-document.js'
-import type { FetchOptions } from './fetch-document.js'
+import type { HostOptions } from '../public-host.js'
 import { OAuthError } from './oauth-error.js'
 
 /** A document is fetched again after this time. */
@@ -29,7 +29,7 @@ interface RunningFetch {
 
 interface DocumentsParts {
   readonly clock: Clock
-  readonly fetch?: FetchOptions
+  readonly fetch?: HostOptions
   /** Takes the reason why a document was not read; the client is not told. */
   readonly report: (cause: unknown) => void
 }

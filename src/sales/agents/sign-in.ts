@@ -15,7 +15,7 @@ import type { Client } from './client.js'
 import { connecting } from './connect.js'
 import type { Connect } from './connect.js'
 import { openClientId } from './client-id.js'
-import type { FetchOptions } from './fetch-document.js'
+import type { HostOptions } from '../public-host.js'
 import { OAuthError } from './oauth-error.js'
 import { readParameters } from './parameters.js'
 import { registerClient } from './registration.js'
@@ -60,7 +60,7 @@ interface SignInParts {
   /** False when the server has no mail server: then it mails neither codes nor letters. */
   readonly isMailOn: boolean
   readonly codes: CodeParts
-  readonly fetch?: FetchOptions
+  readonly fetch?: HostOptions
   readonly clock: Clock
   /** Takes the reasons why clients' documents were not read. */
   readonly report: (cause: unknown) => void

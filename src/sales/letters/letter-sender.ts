@@ -17,7 +17,8 @@ interface LetterSenderParts extends OutboxParts {
 /** Commands queue letters too, and their readers wait. */
 const roundMs = 5000
 const remindEveryMs = 60_000
-const remindAheadMs = 7 * 24 * 3_600_000
+/** Subscribers hear of the end of a subscription so long before it. */
+export const remindAheadMs = 7 * 24 * 3_600_000
 /** Time for the running attempt at a stop; then it is aborted, and the letter waits. */
 const finishMs = 5000
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.js'
 import { endAttempt, takeLetter } from '../../control/letters.js'
 import type { Letter, LetterEnd, LetterFacts } from '../../control/letters.js'
-import { isLocked } from '../../control/store/failures.js'
 import type { ControlStore } from '../../control/store/store.js'
+import { nextAttempt, waitMaxMs, withRetries } from '../retries.js'
 import { composeLetter } from './compose.js'
 import type { LetterSource } from './compose.js'
 import { MailError } from './mailer.js'
@@ -22,14 +22,7 @@ export interface Delivery extends LetterFacts {
 const minuteMs = 60_000
 /** Longer than an attempt takes (`smtp.ts`): a process that holds a letter longer has died. */
 const holdMs = 2 * minuteMs
-const waitMaxMs = 60 * minuteMs
 const lettersMax = 1000
-/** All tries take less time than a hold has left after an attempt. */
-const triesMax = 100
-const retryPauseMs = 250
-
-/** A letter is given up after this time. */
-export const letterLifeMs = 3 * 24 * 60 * minuteMs
 
 interface DeliverOptions {
   /** Ends the running attempt; its letter is tried again later. */
@@ -82,19 +75,6 @@ export async function deliverHeld(
   return { letterId, kind, subscriptionId, orderId, codeId, end }
 }
 
-/** Retries while another process holds the lock: an attempt that is not saved is repeated. */
-async function withRetries(clock: Clock, write: () => Promise<void>): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await write()
-      return
-    } catch (cause) {
-      if (!isLocked(cause) || tries === triesMax) throw cause
-    }
-    await clock.sleep(retryPauseMs)
-  }
-}
-
 async function attempt(
   parts: OutboxParts,
   letter: Letter,
@@ -115,12 +95,7 @@ async function attempt(
 
 function afterFailure(letter: Letter, { message, isPermanent }: MailError, now: number): LetterEnd {
   if (isPermanent) return { state: 'failed', reason: message, now }
-  // By its age, which doubles from attempt to attempt, also with manual attempts in between.
-  const ageMs = Math.max(now - letter.createdAt, 0)
-  const waitMs = Math.min(ageMs + minuteMs, waitMaxMs)
-  const nextAttemptAt = now + waitMs
-  if (nextAttemptAt <= letter.createdAt + letterLifeMs) {
-    return { state: 'waiting', reason: message, nextAttemptAt }
-  }
+  const nextAttemptAt = nextAttempt(letter.createdAt, now)
+  if (nextAttemptAt !== null) return { state: 'waiting', reason: message, nextAttemptAt }
   return { state: 'failed', reason: `given up after three days: ${message}`, now }
 }

@@ -6,7 +6,7 @@ import { ServiceError, badRequest } from '../../../errors.js'
 import { readBody } from '../../../http/body.js'
 import { receivePayment } from '../receive-payment.js'
 import type { Shop } from '../shop.js'
-import { signedMessageId } from './webhook-signature.js'
+import { signedMessageId } from '../../webhook-signature.js'
 
 export interface PaymentParts {
   readonly shop: Shop

@@ -1,0 +1,79 @@
+/**
+ * The step of the schema for watch lists and webhooks; for both databases. `id` is the type of a
+ * key that the database numbers.
+ */
+export function hookTables(types: Types, end: string): string {
+  return webhookTables(types, end) + eventTables(types, end)
+}
+
+type Types = { readonly [Name in 'integer' | 'text' | 'id']: string }
+
+function webhookTables({ integer, text }: Types, end: string): string {
+  return `
+  -- Values of a dataset's column that a subscription watches; value_list and fields are JSON lists.
+  CREATE TABLE watch_lists (
+    subscription_id ${text} NOT NULL REFERENCES subscriptions (id),
+    name ${text} NOT NULL,
+    dataset ${text} NOT NULL,
+    column_name ${text} NOT NULL,
+    value_list ${text} NOT NULL,
+    fields ${text} NOT NULL,
+    PRIMARY KEY (subscription_id, name)
+  ) ${end};
+
+  CREATE TABLE webhooks (
+    id ${text} NOT NULL PRIMARY KEY,
+    subscription_id ${text} NOT NULL REFERENCES subscriptions (id),
+    url ${text} NOT NULL,
+    -- Types of events, with a space between them.
+    events ${text} NOT NULL,
+    watch ${text},
+    state ${text} NOT NULL CHECK (state IN ('active', 'ended')),
+    created_at ${integer} NOT NULL,
+    -- The secret is made of a key and this number.
+    secret_number ${integer} NOT NULL,
+    secret_changed_at ${integer} NOT NULL,
+    -- The number of its last delivery.
+    last_n ${integer} NOT NULL,
+    FOREIGN KEY (subscription_id, watch) REFERENCES watch_lists (subscription_id, name)
+  ) ${end};
+  CREATE INDEX webhooks_of_subscription ON webhooks (subscription_id);
+  `
+}
+
+function eventTables({ integer, text, id }: Types, end: string): string {
+  return `
+  -- What happened, once: occasion is the version, the month, or the end.
+  CREATE TABLE events (
+    id ${id},
+    type ${text} NOT NULL,
+    -- Empty where an event is about all subscriptions, or about all datasets.
+    subscription_id ${text} NOT NULL,
+    dataset ${text} NOT NULL,
+    occasion ${text} NOT NULL,
+    data ${text} NOT NULL,
+    created_at ${integer} NOT NULL,
+    UNIQUE (type, subscription_id, dataset, occasion)
+  ) ${end};
+
+  CREATE TABLE deliveries (
+    webhook_id ${text} NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    n ${integer} NOT NULL,
+    event_id ${integer} NOT NULL REFERENCES events (id),
+    state ${text} NOT NULL CHECK (state IN ('waiting', 'sent', 'failed')),
+    created_at ${integer} NOT NULL,
+    -- The begin of the three days in which it is tried.
+    tried_from ${integer} NOT NULL,
+    attempts ${integer} NOT NULL,
+    next_attempt_at ${integer} NOT NULL,
+    held_until ${integer},
+    -- Of the last attempt.
+    attempted_at ${integer},
+    status ${integer},
+    error ${text},
+    PRIMARY KEY (webhook_id, n)
+  ) ${end};
+  CREATE INDEX deliveries_waiting ON deliveries (next_attempt_at) WHERE state = 'waiting';
+  CREATE INDEX deliveries_of_event ON deliveries (event_id);
+  `
+}

@@ -1,0 +1,81 @@
+import { badRequest } from '../../errors.js'
+import { insertInto, sql } from '../store/sql.js'
+import type { ControlStore } from '../store/store.js'
+
+/** Lists of a subscription. */
+export const watchListsMax = 20
+
+/** Values of a column that a subscription watches. */
+export interface WatchList {
+  readonly name: string
+  readonly dataset: string
+  readonly column: string
+  readonly values: readonly string[]
+  /** Only changes of these columns count; empty = of all. */
+  readonly fields: readonly string[]
+}
+
+interface WatchRow extends Omit<WatchList, 'values' | 'fields'> {
+  readonly values: string
+  readonly fields: string
+}
+
+/** Stores a list in place of the one of this name. @throws bad_request for one too many */
+export async function putWatchList(
+  store: ControlStore,
+  subscriptionId: string,
+  list: WatchList,
+): Promise<void> {
+  const row = insertInto('watch_lists', {
+    subscription_id: subscriptionId,
+    name: list.name,
+    dataset: list.dataset,
+    column_name: list.column,
+    value_list: JSON.stringify(list.values),
+    fields: JSON.stringify(list.fields),
+  })
+  await store.write(async (tx) => {
+    await tx.run(sql`${row} ON CONFLICT (subscription_id, name) DO UPDATE SET
+      dataset = excluded.dataset, column_name = excluded.column_name,
+      value_list = excluded.value_list, fields = excluded.fields`)
+    if ((await listWatchLists(tx, subscriptionId)).length <= watchListsMax) return
+    throw badRequest(`A subscription has at most ${watchListsMax} watch lists. Delete one first.`)
+  })
+}
+
+/** The lists of a subscription by name, or the one of this name. */
+export async function listWatchLists(
+  store: ControlStore,
+  subscriptionId: string,
+  name?: string,
+): Promise<readonly WatchList[]> {
+  const isAsked = name === undefined ? sql`true` : sql`name = ${name}`
+  const rows = await store.all<WatchRow>(
+    sql`SELECT name, dataset, column_name AS "column", value_list AS "values", fields
+     FROM watch_lists WHERE subscription_id = ${subscriptionId} AND ${isAsked} ORDER BY name`,
+  )
+  // This file wrote the texts.
+  return rows.map(({ values, fields, ...row }) => ({
+    ...row,
+    values: JSON.parse(values) as readonly string[],
+    fields: JSON.parse(fields) as readonly string[],
+  }))
+}
+
+/** False if there is none. @throws bad_request while a webhook names it */
+export async function deleteWatchList(
+  store: ControlStore,
+  subscriptionId: string,
+  name: string,
+): Promise<boolean> {
+  return await store.write(async (tx) => {
+    const [user] = await tx.all<{ id: string }>(
+      sql`SELECT id FROM webhooks WHERE subscription_id = ${subscriptionId} AND watch = ${name}`,
+    )
+    if (user) throw badRequest(`The webhook ${user.id} names this list. Delete the webhook first.`)
+    const deleted = await tx.run(
+      sql`DELETE FROM watch_lists WHERE subscription_id = ${subscriptionId} AND name = ${name}`,
+    )
+    return deleted > 0
+  })
+}

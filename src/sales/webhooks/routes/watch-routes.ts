@@ -1,0 +1,91 @@
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { authorize } from '../../../access/access.js'
+import { parseFilterValue } from '../../../columns/filter-value.js'
+import {
+  deleteWatchList,
+  listWatchLists,
+  putWatchList,
+} from '../../../control/hooks/watch-lists.js'
+import type { WatchList } from '../../../control/hooks/watch-lists.js'
+import { ServiceError, badRequest } from '../../../errors.js'
+import { reading } from '../../../http/request-context.js'
+import { findColumn } from '../../../query/check-parts.js'
+import { shapeReader } from '../../../query/read-shape.js'
+import type { Caller } from '../../../service.js'
+import { addHeld, addOwned, jsonOf } from './webhook-routes.js'
+import type { HookRouteParts } from './webhook-routes.js'
+
+interface WatchParams {
+  readonly name: string
+}
+
+const valuesMax = 10_000
+
+const NewList = Type.Object(
+  {
+    dataset: Type.String({ description: 'the name of a dataset' }),
+    column: Type.String({ description: 'the name of a column' }),
+    values: Type.Array(Type.String({ description: 'a value as a text' }), {
+      minItems: 1,
+      maxItems: valuesMax,
+      description: `a list of 1 to ${valuesMax} values`,
+    }),
+    fields: Type.Optional(
+      Type.Array(Type.String({ description: 'a column name' }), {
+        description: 'a list of column names',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'an object {dataset, column, values, fields}' },
+)
+const readList = shapeReader(NewList, 'the body')
+
+const namePattern = /^[a-z0-9_-]{1,64}$/
+/** The paths of a dataset stay its own, where one is called `watch`. */
+const listUrl =
+  '/v1/watch/:name(^(?!(?:schema|query|top|aggregate|export|find|versions|changes)$).+$)'
+
+/** Adds `/v1/watch` and what is below it. */
+export function addWatchLists(app: FastifyInstance, parts: HookRouteParts): void {
+  const { store } = parts
+  addOwned(app, parts, 'watch', async ({ subscriptionId }) => {
+    return { data: (await listWatchLists(store, subscriptionId)).map(summaryOf) }
+  })
+  addHeld<WatchParams>(app, parts, 'PUT', listUrl, async (asked) => {
+    const { caller, subscriptionId, params, request, reply } = asked
+    const list = checkedList(caller, params.name, await jsonOf(parts, request, reply))
+    await putWatchList(store, subscriptionId, list)
+    return list
+  })
+  addHeld<WatchParams>(app, parts, reading, listUrl, async ({ subscriptionId, params }) => {
+    const [list] = await listWatchLists(store, subscriptionId, params.name)
+    return list ?? noList()
+  })
+  addHeld<WatchParams>(app, parts, 'DELETE', listUrl, async ({ subscriptionId, params, reply }) => {
+    if (!(await deleteWatchList(store, subscriptionId, params.name))) noList()
+    return reply.code(204).send()
+  })
+}
+
+function noList(): never {
+  throw new ServiceError('not_found', 'This subscription has no such watch list.')
+}
+
+/** @throws bad_request, not_found for what the caller can't see */
+function checkedList(caller: Caller, name: string, content: unknown): WatchList {
+  if (!namePattern.test(name)) {
+    throw badRequest('A name of a list has 1 to 64 characters of a-z, 0-9, "_" and "-".')
+  }
+  const { dataset, column: columnName, values, fields = [] } = readList(content)
+  const access = authorize(caller.principal, caller.catalog, dataset)
+  const column = findColumn(access, columnName)
+  for (const value of values) parseFilterValue(column, value)
+  for (const field of fields) findColumn(access, field)
+  const once = { values: [...new Set(values)], fields: [...new Set(fields)] }
+  return { name, dataset, column: columnName, ...once }
+}
+
+function summaryOf({ values, ...list }: WatchList) {
+  return { ...list, count: values.length }
+}

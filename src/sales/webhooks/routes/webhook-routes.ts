@@ -1,0 +1,214 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { requireSubscriber } from '../../../access/principal.js'
+import { listDeliveries, resendDelivery } from '../../../control/hooks/deliveries.js'
+import type { Delivery } from '../../../control/hooks/deliveries.js'
+import {
+  addWebhook,
+  changeSecret,
+  deleteWebhook,
+  eventTypes,
+  listWebhooks,
+} from '../../../control/hooks/webhooks.js'
+import type { Webhook } from '../../../control/hooks/webhooks.js'
+import type { ControlStore } from '../../../control/store/store.js'
+import { ServiceError, badRequest } from '../../../errors.js'
+import { canRead } from '../../../http/find-routes.js'
+import { contextOf, queryOf, reading } from '../../../http/request-context.js'
+import type { HttpParts } from '../../../http/server.js'
+import { parseExactJson } from '../../../query/exact-json.js'
+import { shapeReader } from '../../../query/read-shape.js'
+import type { Caller, Service } from '../../../service.js'
+import { isoTime } from '../../../text.js'
+import { earlierSecretMs, webhookSecret } from '../send-message.js'
+import type { WebhookSender } from '../webhook-sender.js'
+
+/** What the paths of watch lists and webhooks need. */
+export interface HookRouteParts extends Pick<HttpParts, 'readBody' | 'answerRows'> {
+  readonly service: Pick<Service, 'admitHolder'>
+  readonly store: ControlStore
+  readonly sender: Pick<WebhookSender, 'test' | 'send'>
+  /** The secrets of webhooks are made of it. */
+  readonly key: Uint8Array
+  readonly now: () => number
+}
+
+/** A request with a subscription's own token. */
+export interface HolderRequest<Params> {
+  readonly caller: Caller
+  readonly subscriptionId: string
+  readonly params: Params
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+interface HookParams {
+  readonly id: string
+  readonly n: string
+}
+
+const NewWebhook = Type.Object(
+  {
+    url: Type.String({ maxLength: 2000, description: 'an https address of at most 2000 letters' }),
+    events: Type.Array(Type.Union(eventTypes.map((type) => Type.Literal(type))), {
+      minItems: 1,
+      description: `a list of ${eventTypes.join(', ')}`,
+    }),
+    watch: Type.Optional(Type.String({ description: 'the name of a watch list' })),
+  },
+  { additionalProperties: false, description: 'an object {url, events, watch}' },
+)
+const readWebhook = shapeReader(NewWebhook, 'the body')
+
+const deliveriesPage = 100
+/** Other names below it belong to a dataset that is called so. */
+const hookUrl = '/v1/webhooks/:id(^whk_\\w+$)'
+
+/** Adds `/v1/webhooks` and what is below it. */
+export function addWebhooks(app: FastifyInstance, parts: HookRouteParts): void {
+  const { store, sender, key, now } = parts
+  addOwned(app, parts, 'webhooks', async ({ subscriptionId }) => {
+    return { data: (await listWebhooks(store, subscriptionId)).map(webhookJson) }
+  })
+  addHeld(app, parts, 'POST', '/v1/webhooks', async ({ subscriptionId, request, reply }) => {
+    const { url, events, watch = null } = readWebhook(await jsonOf(parts, request, reply))
+    const wanted = { url: requireHttps(url), events: [...new Set(events)], watch }
+    const webhook = await addWebhook(store, { ...wanted, subscriptionId, now: now() })
+    void reply.code(201)
+    return { ...webhookJson(webhook), secret: webhookSecret(key, webhook) }
+  })
+  addHeld<HookParams>(app, parts, 'DELETE', hookUrl, async (asked) => {
+    await deleteWebhook(store, await found(parts, asked), now())
+    return asked.reply.code(204).send()
+  })
+  addHeld<HookParams>(app, parts, 'POST', `${hookUrl}/test`, async (asked) => {
+    const { status, error } = await sender.test(await found(parts, asked, true))
+    return { delivered: error === null, status, error }
+  })
+  addHeld<HookParams>(app, parts, 'POST', `${hookUrl}/secret`, async (asked) => {
+    const webhook = await changeSecret(store, await found(parts, asked), now())
+    const earlierEnds = isoTime(webhook.secretChangedAt + earlierSecretMs)
+    const secret = webhookSecret(key, webhook)
+    return { ...webhookJson(webhook), secret, previous_valid_until: earlierEnds }
+  })
+  addDeliveries(app, parts)
+}
+
+function addDeliveries(app: FastifyInstance, parts: HookRouteParts): void {
+  const { store, sender, now } = parts
+  addHeld<HookParams>(app, parts, reading, `${hookUrl}/deliveries`, async (asked) => {
+    const { webhookId } = await found(parts, asked)
+    const upTo = readCursor(queryOf(asked.request))
+    const rows = await listDeliveries(store, webhookId, { upTo, limit: deliveriesPage + 1 })
+    const next = rows[deliveriesPage]
+    const data = rows.slice(0, deliveriesPage).map(deliveryJson)
+    return { data, next_cursor: next ? String(next.n) : null }
+  })
+  const resendUrl = `${hookUrl}/deliveries/:n(^\\d{1,9}$)/resend`
+  addHeld<HookParams>(app, parts, 'POST', resendUrl, async (asked) => {
+    const { webhookId } = await found(parts, asked, true)
+    const n = Number(asked.params.n)
+    await resendDelivery(store, webhookId, n, now())
+    const [delivery] = await listDeliveries(store, webhookId, { upTo: n, limit: 1 })
+    if (delivery?.n !== n) throw new ServiceError('not_found', 'There is no such delivery.')
+    void sender.send()
+    void asked.reply.code(202)
+    return deliveryJson(delivery)
+  })
+}
+
+/** Adds a path for the holders of tokens. @throws not_found for the demo and for agents */
+export function addHeld<Params = unknown>(
+  app: FastifyInstance,
+  { service }: HookRouteParts,
+  method: string | string[],
+  url: string,
+  answer: (asked: HolderRequest<Params>) => Promise<object>,
+): void {
+  app.route<{ Params: Params }>({
+    method,
+    url,
+    handler: async (request, reply) => {
+      const caller = await service.admitHolder(contextOf(request, reply))
+      const { id } = requireSubscriber(caller.principal)
+      const params = request.params as Params
+      return await answer({ caller, subscriptionId: id, params, request, reply })
+    },
+  })
+}
+
+/** Adds the list of what a holder has; a dataset of this name that the caller can read wins. */
+export function addOwned(
+  app: FastifyInstance,
+  { service, answerRows }: HookRouteParts,
+  name: string,
+  answer: (asked: Pick<HolderRequest<unknown>, 'subscriptionId'>) => Promise<object>,
+): void {
+  app.route<{ Params: { dataset: string } }>({
+    method: reading,
+    url: `/v1/${name}`,
+    handler: async (request, reply) => {
+      const caller = await service.admitHolder(contextOf(request, reply))
+      if (canRead(caller, name)) {
+        request.params.dataset = name
+        return await answerRows(request, reply, caller)
+      }
+      return await answer({ subscriptionId: requireSubscriber(caller.principal).id })
+    },
+  })
+}
+
+/** The JSON of a request's body. */
+export async function jsonOf(
+  { readBody }: HookRouteParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  return parseExactJson((await readBody(request, reply)).toString('utf8'), 'The body')
+}
+
+/** One text for an unknown webhook and for another subscription's. */
+async function found(
+  { store }: HookRouteParts,
+  { subscriptionId, params }: HolderRequest<HookParams>,
+  isActive = false,
+): Promise<Webhook> {
+  const [webhook] = await listWebhooks(store, subscriptionId, params.id)
+  if (!webhook) throw new ServiceError('not_found', 'This subscription has no such webhook.')
+  if (isActive && webhook.state === 'ended') {
+    throw badRequest(
+      'This webhook has ended: its receiver answered 410. Delete it and add it again.',
+    )
+  }
+  return webhook
+}
+
+/** @throws bad_request for what is not a plain https address */
+function requireHttps(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isPlain = url?.protocol === 'https:' && url.username + url.password + url.hash === ''
+  if (url && isPlain) return url.href
+  throw badRequest(
+    'url must be an https address without a user name, a password and a fragment. ' +
+      'Example: https://example.org/hooks',
+  )
+}
+
+/** The cursor of a page is the number of its first delivery. */
+function readCursor(query: string): number {
+  if (query === '') return Number.MAX_SAFE_INTEGER
+  const [, n] = /^cursor=(\d{1,9})$/.exec(query) ?? []
+  if (n !== undefined) return Number(n)
+  throw badRequest('The only parameter is cursor, the next_cursor of the page before.')
+}
+
+function webhookJson({ webhookId, url, events, watch, state, createdAt }: Webhook) {
+  return { id: webhookId, url, events, watch, state, created_at: isoTime(createdAt) }
+}
+
+function deliveryJson({ n, type, state, attempts, ...delivery }: Delivery) {
+  const { status, error, attemptedAt, createdAt, nextAttemptAt } = delivery
+  const nextAt = state === 'waiting' ? isoTime(nextAttemptAt) : null
+  const at = isoTime(attemptedAt ?? createdAt)
+  return { n, at, status, error, type, state, attempts, next_attempt_at: nextAt }
+}

@@ -1,0 +1,202 @@
+import type { Catalog } from '../../catalog.js'
+import { dropDelivery, endDelivery, takeDelivery } from '../../control/hooks/deliveries.js'
+import { removeOldDeliveries } from '../../control/hooks/deliveries.js'
+import type { HeldDelivery } from '../../control/hooks/deliveries.js'
+import { noteVersion, recordEvent } from '../../control/hooks/events.js'
+import { listWatchLists } from '../../control/hooks/watch-lists.js'
+import type { WatchList } from '../../control/hooks/watch-lists.js'
+import { endWebhook } from '../../control/hooks/webhooks.js'
+import type { Webhook } from '../../control/hooks/webhooks.js'
+import type { Jobs } from '../../control/jobs.js'
+import type { ControlStore } from '../../control/store/store.js'
+import { Rounds } from '../../rounds.js'
+import { nextAttempt, waitMaxMs, withRetries } from '../retries.js'
+import { findEvents } from './find-events.js'
+import { sendMessage } from './send-message.js'
+import type { MessageParts, Receipt } from './send-message.js'
+
+type Log = (fields: Readonly<Record<string, unknown>>, message: string) => void
+
+/**
+ * Whether something in a watch list changed from the version before to this one, as the
+ * subscription sees it. A rejection is tried again like a receiver that does not answer.
+ */
+export type HasChanged = (
+  subscriptionId: string,
+  list: WatchList,
+  version: string,
+) => Promise<boolean>
+
+export interface WebhookSenderParts extends MessageParts {
+  readonly store: ControlStore
+  readonly jobs: Jobs
+  readonly catalog: () => Catalog
+  readonly hasChanged: HasChanged
+  readonly logger: { readonly info: Log; readonly warn: Log; readonly error: Log }
+}
+
+const roundMs = 5000
+const findEveryMs = 60_000
+/** Longer than an attempt takes: a process that holds a delivery longer has died. */
+const holdMs = 120_000
+/** Messages at a time: receivers may be slow. */
+const sendingMax = 16
+const messagesMax = 1000
+/** The answer of a receiver that wants no more messages. */
+const goneStatus = 410
+
+/**
+ * Sends the messages of webhooks: every five seconds all that are due. Every minute it finds what
+ * happened, and removes what is old. Of several servers, the one that sends the letters does this.
+ *
+ * Each message is sent at least once, with the same id: its attempt is saved after the answer.
+ */
+export class WebhookSender {
+  readonly #parts: WebhookSenderParts
+  readonly #rounds: Rounds
+  readonly #stopping = new AbortController()
+  /** Ms since the epoch. */
+  #foundAt = -Infinity
+
+  constructor(parts: WebhookSenderParts) {
+    this.#parts = parts
+    this.#rounds = new Rounds({
+      every: parts.clock.every,
+      everyMs: roundMs,
+      work: () => this.#deliver(),
+      report: (cause) => {
+        parts.logger.error({ err: cause }, 'sending webhooks failed; the next round tries again')
+      },
+    })
+  }
+
+  /** Starts a round now and every five seconds. */
+  start(): void {
+    this.noteServed()
+    void this.#rounds.start()
+  }
+
+  /** Records the versions that are served now, and sends them; known ones change nothing. */
+  noteServed(): void {
+    for (const { name, version } of this.#parts.catalog().datasets.values()) {
+      if (version) void this.noteVersion({ dataset: name, version: version.id })
+    }
+  }
+
+  /** Records that the changes of a version can be asked for, and sends it. Never rejects. */
+  async noteVersion(published: { dataset: string; version: string }): Promise<void> {
+    const { store, clock, logger } = this.#parts
+    try {
+      await noteVersion(store, published, clock.now())
+      await this.send()
+    } catch (cause) {
+      logger.error({ ...published, err: cause }, 'a version was not reported to webhooks')
+    }
+  }
+
+  /** Runs a round that begins after this call. Never rejects: a fault is logged. */
+  send(): Promise<void> {
+    return this.#rounds.runAgain()
+  }
+
+  /** Sends a message of the type `test` to a webhook now. */
+  async test(webhook: Webhook): Promise<Receipt> {
+    const id = `msg_${this.#parts.store.random.uuid()}`
+    const data = { webhook: webhook.webhookId }
+    const receipt = await sendMessage(this.#parts, webhook, { id, type: 'test', data })
+    await this.#endIfGone(webhook, receipt)
+    return receipt
+  }
+
+  /** Interrupts the messages that are being sent: they are tried again later. */
+  async close(): Promise<void> {
+    this.#stopping.abort()
+    await this.#rounds.close()
+  }
+
+  async #deliver(): Promise<void> {
+    const { store, jobs, clock } = this.#parts
+    if (!(await jobs.tryTake('letters'))) return
+    await this.#find()
+    const sending = new Set<Promise<void>>()
+    for (let count = 0; count < messagesMax && !this.#rounds.isClosed; count += 1) {
+      const due = await takeDelivery(store, { now: clock.now(), holdMs, waitMaxMs })
+      if (due) {
+        const sent: Promise<void> = this.#send(due).finally(() => sending.delete(sent))
+        sending.add(sent)
+      } else if (sending.size === 0) return
+      if (!due || sending.size === sendingMax) await Promise.race(sending)
+    }
+    await Promise.all(sending)
+  }
+
+  async #find(): Promise<void> {
+    const { store, clock, catalog } = this.#parts
+    const now = clock.now()
+    // The clock may go back.
+    if (Math.abs(now - this.#foundAt) < findEveryMs) return
+    for (const event of await findEvents(store, catalog(), now)) {
+      await recordEvent(store, event, now)
+    }
+    await removeOldDeliveries(store, now)
+    this.#foundAt = now
+  }
+
+  /** Never rejects: a delivery whose end is not saved is free when its hold is over. */
+  async #send(due: HeldDelivery): Promise<void> {
+    const { store, clock, logger } = this.#parts
+    const { webhookId, n, type } = due
+    const fields = { webhook: webhookId, n, type }
+    try {
+      const receipt = await this.#attempt(due)
+      if (receipt === null) return await dropDelivery(store, due)
+      const now = clock.now()
+      const isDone = receipt.error === null || receipt.status === goneStatus
+      const end = {
+        ...receipt,
+        now,
+        nextAttemptAt: isDone ? null : nextAttempt(due.triedFrom, now),
+      }
+      await withRetries(clock, () => endDelivery(store, due, end))
+      await this.#endIfGone(due, receipt)
+      const { status, error } = receipt
+      if (error === null) logger.info({ ...fields, status }, 'webhook delivered')
+      else logger.warn({ ...fields, status, reason: error }, 'webhook not delivered')
+    } catch (cause) {
+      logger.error({ ...fields, err: cause }, 'a webhook was not sent; it is tried again')
+    }
+  }
+
+  /** Null if nothing that the webhook watches has changed. */
+  async #attempt(due: HeldDelivery): Promise<Receipt | null> {
+    const { webhookId, n, type } = due
+    if (type === 'dataset.version' && due.watch !== null) {
+      const watched = await this.#isWatched(due, due.watch)
+      if (watched !== true) return watched
+    }
+    const message = { id: `msg_${webhookId.slice('whk_'.length)}_${n}`, type }
+    const data = JSON.parse(due.data) as object
+    return await sendMessage(this.#parts, due, { ...message, data }, this.#stopping.signal)
+  }
+
+  async #isWatched(due: HeldDelivery, name: string): Promise<true | Receipt | null> {
+    const { store, hasChanged, logger } = this.#parts
+    const [list] = await listWatchLists(store, due.subscriptionId, name)
+    if (list?.dataset !== due.dataset) return null
+    try {
+      return (await hasChanged(due.subscriptionId, list, due.occasion)) || null
+    } catch (cause) {
+      logger.warn({ webhook: due.webhookId, n: due.n, err: cause }, 'changes were not read')
+      return { status: null, error: 'the changes could not be read' }
+    }
+  }
+
+  async #endIfGone(
+    webhook: Pick<Webhook, 'webhookId' | 'subscriptionId'>,
+    { status }: Receipt,
+  ): Promise<void> {
+    if (status !== goneStatus) return
+    await endWebhook(this.#parts.store, webhook, this.#parts.clock.now())
+    this.#parts.logger.warn({ webhook: webhook.webhookId }, 'webhook ended: its receiver is gone')
+  }
+}
