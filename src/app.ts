@@ -122,8 +122,7 @@ async function openApp(
   const records = await openRecords(base, { folder, reopened: reportAgain.call, onSync })
   const newlyServed = new Hook<void>(() => undefined)
   const updates = await openCatalogUpdates(base, {
-    ...{ versionsFolder, tempFolder: state.temp, sets },
-    memoryLimitBytes,
+    ...{ versionsFolder, tempFolder: state.temp, sets, memoryLimitBytes },
     records,
     metricHooks,
     onOpened,
@@ -142,8 +141,8 @@ async function openApp(
   const service = openService(base, records, { catalog, engines, sets, checks: updates.checks })
   const guides = new GuideWarmer(service, logger)
   const refusals = cleanup.use(openRefusals(base, records.control))
-  const served = { catalog, registry, records, mail, mailer, receivers, onAttempt }
-  const sales = openSales(base, served)
+  const outward = { mail, mailer, receivers, onAttempt }
+  const sales = openSales(base, { catalog, registry, records, ...outward })
   newlyServed.connect(() => followChange(guides, engines.files, sales, logger))
   const stop = new AbortController()
   const server = openServer(base, {

@@ -40,7 +40,7 @@ export function changesAnswer({ rows, nextCursor, cut, quota, facts }: Page): ob
   const { entry, left } = isLong ? shortened(only) : { entry: only, left: 0 }
   const hint =
     left > 0
-      ? `The row is too long. Left out: its last ${many(left, 'column')}; select them by themselves.`
+      ? `The row is too long. Its last ${many(left, 'column')} are left out; select them alone.`
       : cut === 'quota'
         ? "The page was cut to the rows left of this month's quota."
         : null

@@ -40,11 +40,7 @@ export const DescribeArguments = Type.Object(
       }),
     ),
     search: Type.Optional(
-      Type.String({
-        description:
-          'words, in English or Russian, to describe only the columns with all of them in name, ' +
-          'label, section or description',
-      }),
+      Type.String({ description: 'words: describes only columns whose names or texts have all' }),
     ),
   },
   { additionalProperties: false, description: 'an object {resource, columns, search}' },

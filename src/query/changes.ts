@@ -4,7 +4,7 @@ import type { ReadySet } from '../versions/changes/change-set.js'
 import type { Version } from '../versions/version.js'
 import type { KeyPosition } from './question.js'
 
-/** A request for what differs between two versions, after every check: no later stage refuses it. */
+/** A request for what differs between two versions, after every check: none refuses it later. */
 export interface Changes {
   /** The later one. */
   readonly version: Version

@@ -134,6 +134,7 @@ export function readChanges(
   })
 }
 
+/** The versions of a dataset, newest first. */
 export function listVersions(
   { changes, clock }: ChangesOf & Pick<PageParts, 'clock'>,
   caller: Caller,

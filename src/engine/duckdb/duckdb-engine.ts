@@ -92,10 +92,7 @@ export class DuckDbEngine implements Engine {
     }
   }
 
-  /**
-   * Rows by look-up columns and the history column alone are read from row copies, all others by
-   * DuckDB.
-   */
+  /** Rows by look-up columns and history alone come from row copies, all others from DuckDB. */
   async read(asked: Question, options: ReadOptions): Promise<FileRows> {
     const question = fileQuestion(asked)
     const copied = await this.#options.copies?.read(question, options)

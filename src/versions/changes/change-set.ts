@@ -21,8 +21,8 @@ export interface ColumnChanges {
 export interface ReadySet {
   readonly kind: 'ready'
   /**
-   * The file of rows by key: of a key that differs, the row before (`side` 0) and the row after (1),
-   * as far as there are.
+   * The file of rows by key: of a key that differs, the row before (`side` 0) and the row after
+   * (1), as far as there are.
    */
   readonly path: string
   readonly rows: number

@@ -23,7 +23,7 @@ await t.test('every table is STRICT', async (t) => {
   const tables = db
     .prepare("SELECT name, strict FROM pragma_table_list WHERE name NOT LIKE 'sqlite%'")
     .all()
-  t.equal(tables.length, 20)
+  t.equal(tables.length, 25)
   for (const table of tables) t.match(table, { strict: 1 })
 })
 

@@ -39,7 +39,8 @@ export function checksumSql(columns: readonly FileColumn[], path: string): strin
 }
 
 /**
- * What of a value is hashed: DuckDB gives one hash to 0.0 and -0.0, to [] and null, and to a list and the same list nested.
+ * What of a value is hashed: DuckDB gives one hash to 0.0 and -0.0, to [] and null, and to a list
+ * and the same list nested.
  */
 export function hashParts(sql: string, type: DataType): readonly string[] {
   if (isFloat(type)) return [sql, `signbit(${sql})`]

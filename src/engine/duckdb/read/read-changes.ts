@@ -107,7 +107,8 @@ function compileChanges(changes: Changes, range: Range, limit: number) {
     ),
     page AS (
       SELECT * FROM judged
-      WHERE was_seen <> is_seen OR (was_seen AND (${differing.map((each) => each.sql).join(' OR ')}))
+      WHERE was_seen <> is_seen
+        OR (was_seen AND (${differing.map((each) => each.sql).join(' OR ')}))
       ORDER BY ${keyOrder(key)} LIMIT ${parameters.add(bindBigint(limit))}
     )
     SELECT encode(CASE
