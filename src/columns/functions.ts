@@ -129,7 +129,12 @@ export function isGroupable({ rules }: Column): boolean {
 
 /** True if the column's values have an order, so that a first and a last one exist. */
 export function isOrdered({ rules }: Column): boolean {
-  return ordered.types.includes(rules.shown)
+  return isOrderedType(rules.shown)
+}
+
+/** Whether values of a type have an order. */
+export function isOrderedType(shown: ShownType): boolean {
+  return ordered.types.includes(shown)
 }
 
 /** The aggregate functions that a column has, in documented order. */

@@ -143,6 +143,8 @@ export const englishWords = {
   retryOn: (time: string) => `The limit resets on ${dayOfYear(time)}.`,
   page: (page: number) => `Page ${number(page)}`,
   pageRows: (rows: number) => `${number(rows)} ${plural(rows, { one: 'row', other: 'rows' })}`,
+  sortedBy: (column: string, isDescending: boolean) =>
+    `${column}: ${isDescending ? 'largest' : 'smallest'} first`,
   previous: 'Previous page',
   next: 'Next page',
   result: 'Rows of the answer',

@@ -149,6 +149,7 @@ export const russianWords: PortalWords = {
   retryOn: (time) => `Лимит обновится ${dayOfYear(time)}.`,
   page: (page) => `Страница ${number(page)}`,
   pageRows: (rows) => `${number(rows)} ${plural(rows, rowForms)}`,
+  sortedBy: (column, isDescending) => `${column}: сначала ${isDescending ? 'большие' : 'меньшие'}`,
   previous: 'Предыдущая страница',
   next: 'Следующая страница',
   result: 'Строки ответа',

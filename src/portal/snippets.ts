@@ -4,8 +4,8 @@ export interface SnippetRequest {
   /** The service's address, without a trailing slash. */
   readonly baseUrl: string
   readonly dataset: string
-  /** What is asked for: all rows, or one answer of groups. */
-  readonly kind: 'rows' | 'aggregate'
+  /** What is asked for: all rows, or one answer: the first by a column, or groups. */
+  readonly kind: 'rows' | 'top' | 'aggregate'
   /** Encoded, without "?". */
   readonly query: string
   readonly token: string
@@ -19,7 +19,7 @@ export interface Snippet {
 }
 
 /**
- * Code for each tool that reads all rows of a question, as one export, or one answer of groups,
+ * Code for each tool that reads all rows of a question, as one export, or one other answer,
  * without changing a text. Any name, query and token is safe to paste, because it is quoted by the
  * rules of the tool's language.
  *
@@ -138,7 +138,7 @@ function mcpText({ baseUrl, token }: SnippetRequest): string {
 
 /** The path of the answer, relative to the service's address. */
 function pathOf({ dataset, kind }: SnippetRequest): string {
-  return `v1/${encodeURIComponent(dataset)}/${kind === 'rows' ? 'export' : 'aggregate'}`
+  return `v1/${encodeURIComponent(dataset)}/${kind === 'rows' ? 'export' : kind}`
 }
 
 function datasetUrl({ baseUrl, dataset }: SnippetRequest): string {

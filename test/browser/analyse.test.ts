@@ -68,6 +68,14 @@ await t.test('measure, group and filter make a request, a chart and a table', as
     await page.locator('.data:visible tbody tr').count(),
   )
   await page.getByText('4 groups · made of 4 rows').waitFor()
+  const sum = page.locator('table.data:visible th', { hasText: 'sum(2110)' })
+  t.equal(await sum.getAttribute('aria-sort'), 'descending')
+  await sum.getByRole('button').click()
+  await page.locator('th[aria-sort=ascending]:visible').waitFor()
+  t.match(await page.locator('.bars li').last().textContent(), /^70 /, 'a heading sorts')
+  await page.locator('.bars button').last().click()
+  await page.getByText('Page 1 · ').waitFor()
+  t.match(page.url(), /#rows\?year=eq\.2024&okved=like\.70/, 'a bar opens its rows')
   t.same(complaints, [])
 })
 

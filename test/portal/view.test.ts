@@ -6,6 +6,7 @@ import {
   readRowsQuestion,
   writeRowsQuestion,
 } from '../../src/portal/browser/question/rows-question.js'
+import type { RowsQuestion } from '../../src/portal/browser/question/rows-question.js'
 import {
   readSummaryQuestion,
   summaryParameters,
@@ -14,6 +15,7 @@ import {
 import type { SummaryQuestion } from '../../src/portal/browser/question/summary-question.js'
 import { firstPlace, readFragment, writeFragment } from '../../src/portal/browser/question/view.js'
 import type { View } from '../../src/portal/browser/question/view.js'
+import { parseTopUrl } from '../../src/query/parse-top.js'
 import { parseUrl } from '../../src/query/parse-url.js'
 import { parseSummaryUrl } from '../../src/query/summary/parse-summary.js'
 
@@ -42,9 +44,10 @@ const filter = fc
 const filters = fc.array(filter, { maxLength: 3 })
 const limit = fc.option(fc.integer({ min: 1, max: 10_000 }))
 
+const select = fc.uniqueArray(columnName, { maxLength: 4 })
 const rowsView = fc
   .record({
-    question: fc.record({ filters, select: fc.uniqueArray(columnName, { maxLength: 4 }), limit }),
+    question: fc.record({ filters, select, limit, order: fc.constant(null) }),
     place: fc.option(
       fc.record({
         page: fc.integer({ min: 0, max: 99_999_999 }),
@@ -53,6 +56,18 @@ const rowsView = fc
     ),
   })
   .map(({ question, place }): View => ({ tab: 'rows', question, place: place ?? firstPlace }))
+
+const topView = fc
+  .record({
+    filters: filters.map((all) => all.filter(({ column }) => column !== 'by')),
+    select,
+    limit,
+    order: fc.record({
+      column: columnName.filter((name) => name.trim() !== ''),
+      isDescending: fc.boolean(),
+    }),
+  })
+  .map((question): View => ({ tab: 'rows', question, place: firstPlace }))
 
 const name = columnName.filter((each) => each.trim() !== '').map(callName)
 const group = fc.oneof(
@@ -86,6 +101,7 @@ const summary: fc.Arbitrary<SummaryQuestion> = fc.record({
 await t.test('a view is the same after its fragment was written and read', (t) => {
   const view = fc.oneof(
     rowsView,
+    topView,
     summary.map((question): View => ({ tab: 'analyse', question })),
   )
   fc.assert(
@@ -111,6 +127,16 @@ await t.test('the server reads a question as the form means it', (t) => {
         read.filters.map(({ column, operator, values }) => ({ column, operator, values })),
         question.filters,
       )
+    }),
+  )
+  fc.assert(
+    fc.property(topView, ({ question }) => {
+      const { by, filters: read } = parseTopUrl(writeRowsQuestion(question as never))
+      t.same(
+        { column: by.call.name, isDescending: by.isDescending },
+        (question as RowsQuestion).order,
+      )
+      t.equal(read.length, question.filters.length)
     }),
   )
   fc.assert(

@@ -29,7 +29,7 @@ export function analysisPanel(facts: PageFacts, first: AnalysisView, changes: Vi
     if (isAsking) return
     isAsking = true
     changes.asked(view)
-    await askSummary(facts, frame, view.question)
+    await askSummary(facts, frame, view.question, changes.opened)
     isAsking = false
   }
   const form = questionForm(
@@ -38,7 +38,7 @@ export function analysisPanel(facts: PageFacts, first: AnalysisView, changes: Vi
     frame,
     (question) => {
       view = { tab: 'analyse', question }
-      request.show(writeSummaryQuestion(question, labels))
+      request.show('aggregate', writeSummaryQuestion(question, labels))
       changes.edited(view)
     },
     run,

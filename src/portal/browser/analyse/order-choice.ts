@@ -28,8 +28,8 @@ export function orderChoice(chosen: string, parts: readonly string[]): OrderChoi
   return { node, read: () => select.value, offer }
 }
 
-/** A measure that is renamed is ordered by its new name. */
-function orderKey(text: string): string {
+/** The order by a group or measure, as a request says it: a renamed one by its new name. */
+export function orderKey(text: string): string {
   const [call] = parseCalls(text, 'order')
   return call?.alias == null ? text : callName(call.alias)
 }

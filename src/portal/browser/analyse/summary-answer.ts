@@ -8,11 +8,13 @@ import { readExactRows } from '../question/exact-rows.js'
 import type { Row } from '../question/exact-rows.js'
 import type { PageColumn } from '../question/page-column.js'
 import { pageTable } from '../question/page-table.js'
-import type { PageFacts } from '../question/panel.js'
+import type { PageFacts, ViewChanges } from '../question/panel.js'
 import { pathOfExport } from '../question/rows-question.js'
 import { writeSummaryQuestion } from '../question/summary-question.js'
 import type { SummaryQuestion } from '../question/summary-question.js'
 import { filesOf, takeAway } from '../question/take-away.js'
+import { groupActs } from './group-acts.js'
+import type { GroupActs } from './group-acts.js'
 import { labelColumn, summaryColumns } from './summary-columns.js'
 import type { SummaryColumns } from './summary-columns.js'
 
@@ -22,25 +24,32 @@ interface Facts {
   readonly truncated: boolean
 }
 
+interface Shown {
+  readonly columns: SummaryColumns
+  readonly files: HTMLElement
+  readonly acts: GroupActs
+}
+
 /** Asks for groups and shows them, as a chart and a table. Resolves when the answer is there. */
 export async function askSummary(
   facts: PageFacts,
   frame: AnswerFrame,
   question: SummaryQuestion,
+  opened: ViewChanges['opened'],
 ): Promise<void> {
   const path = `/v1/${facts.dataset}/aggregate?${writeSummaryQuestion(question, labels)}`
   await askInto(frame, { path, token: facts.token }, (answer) => {
     const rowsPath = pathOfExport(facts.dataset, { filters: question.filters, select: [] })
     const files = takeAway(filesOf(path, rowsPath), facts.token)
-    show(frame, answer, summaryColumns(facts, question), files)
+    const columns = summaryColumns(facts, question)
+    show(frame, answer, { columns, files, acts: groupActs(facts, question, columns, opened) })
   })
 }
 
 function show(
   { arrive, body, node }: AnswerFrame,
   answer: Arrival,
-  columns: SummaryColumns,
-  files: HTMLElement,
+  { columns, files, acts }: Shown,
 ): void {
   // The server validates this answer against its schema; another one throws.
   const { groups: found, rows: met, truncated } = JSON.parse(answer.text) as Facts
@@ -63,8 +72,9 @@ function show(
   const drawn = {
     ...{ rows, columns: all, time: columns.time, width: node.clientWidth, isPartial: truncated },
     nameOf: groupNames(rows, columns),
+    pick: acts.ofRow,
   }
-  body.replaceChildren(...charts(drawn), pageTable(all, rows), files)
+  body.replaceChildren(...charts(drawn), pageTable({ columns: all, rows, acts }), files)
 }
 
 /** What a group is called: its values with their names, without the time. */

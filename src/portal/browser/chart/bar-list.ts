@@ -1,5 +1,5 @@
 import { barSpans } from '../../chart/bar-spans.js'
-import { element, svgElement } from '../element.js'
+import { button, element, svgElement } from '../element.js'
 import { words } from '../page-words.js'
 import type { ShortValues } from '../../chart/short-values.js'
 
@@ -8,6 +8,8 @@ interface Bar {
   readonly xText: string
   readonly y: number
   readonly yText: string
+  /** What a click does; left out = nothing. */
+  readonly act?: (() => void) | undefined
 }
 
 /** A bar for each value, with its name before it and its number after it. */
@@ -16,7 +18,7 @@ export function barList(
   { writeExact }: Pick<ShortValues, 'writeExact'>,
 ): HTMLElement {
   const spans = barSpans(bars.map(({ y }) => y))
-  const items = bars.map(({ name, xText, yText }, at) => {
+  const items = bars.map(({ name, xText, yText, act }, at) => {
     const { start, length } = spans[at] ?? { start: 0, length: 0 }
     const place = { x: `${start * 100}%`, width: `${length * 100}%`, height: '100%' }
     const rect = svgElement('rect', { class: 's0', ...place })
@@ -24,7 +26,7 @@ export function barList(
     return element(
       'li',
       {},
-      element('span', {}, label),
+      act ? button(label, act, { class: 'sort' }) : element('span', {}, label),
       svgElement('svg', { 'aria-hidden': 'true' }, rect),
       element('span', { class: 'number', title: yText }, writeExact(yText)),
     )

@@ -8,11 +8,14 @@ import { lineChart } from './line-chart.js'
 import { entityNames } from './names.js'
 import { drawable, pictureOf, pointsOf, timesOf } from './points.js'
 import type { ChartRows, Picture } from './points.js'
+import type { Point } from '../../chart/line-shapes.js'
 import { shortValues } from '../../chart/short-values.js'
 
 interface ChartRequest extends ChartRows {
   /** What a row is of; left out: its entity. */
   readonly nameOf?: (row: Row) => string
+  /** What a click on the bar of a row does; left out = nothing. */
+  readonly pick?: (row: Row) => (() => void) | undefined
   /** The room for it, in pixels. */
   readonly width: number
   /** Rows of the same question are missing. */
@@ -37,6 +40,11 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
   if (!first) return []
   const width = Math.max(request.width, widthMin)
   const place = element('div')
+  const rowsByName = new Map(request.rows.map((row) => [nameOf(row), row]))
+  const withAct = (point: Point) => {
+    const row = rowsByName.get(point.name)
+    return { ...point, act: row && request.pick?.(row) }
+  }
   const draw = ({ column, picture }: (typeof drawings)[number]) => {
     if (request.isPartial && !isWhole(picture)) {
       place.replaceChildren(element('p', { class: 'muted' }, words.chartNeedsAll))
@@ -49,7 +57,7 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
     )
     const drawing =
       picture.kind === 'bars'
-        ? [barList(picture.points, short)]
+        ? [barList(picture.points.map(withAct), short)]
         : lineChart({
             ...picture,
             times: timesOf(request),

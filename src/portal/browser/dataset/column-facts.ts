@@ -2,6 +2,7 @@ import { ask } from '../ask-page.js'
 import { element } from '../element.js'
 import { labels, words } from '../page-words.js'
 import { columnRows } from '../question/columns.js'
+import { firstPlace, writeFragment } from '../question/view.js'
 import { sayRefusal } from '../refusal-text.js'
 import { valueFacts } from './value-facts.js'
 import type { ColumnFacts } from './value-facts.js'
@@ -35,7 +36,9 @@ export function factsView(dataset: string): FactsView {
     status.textContent = statusText(rows, caution !== null)
     for (const { name, unit, cell } of cells) {
       const column = columns.find((each) => each.name === name)
-      cell.replaceChildren(...(column && rows ? valueFacts(column, unit !== '') : []))
+      cell.replaceChildren(
+        ...(column && rows ? valueFacts(column, unit !== '', rowsAtOf(column.name)) : []),
+      )
     }
   }
   const load = async (token: string) => {
@@ -53,6 +56,15 @@ export function factsView(dataset: string): FactsView {
     else show(JSON.parse(answer.text) as DatasetFacts)
   }
   return { load }
+}
+
+/** The address of this page with the rows that meet filters of a column. */
+function rowsAtOf(column: string): Parameters<typeof valueFacts>[2] {
+  return (given) => {
+    const filters = given.map(([operator, value]) => ({ column, operator, values: [`${value}`] }))
+    const question = { filters, select: [], limit: null, order: null }
+    return writeFragment({ tab: 'rows', question, place: firstPlace })
+  }
 }
 
 function statusText(rows: number | null, isSample: boolean): string {

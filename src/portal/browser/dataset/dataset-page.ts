@@ -35,7 +35,10 @@ export function startDatasetPage(place: HTMLElement): void {
   }
   address.follow((fragment) => {
     const view = fragment === '' ? first : readFragment(fragment)
-    if (view) panels?.show(view, mayAsk())
+    if (view) {
+      panels?.show(view, mayAsk())
+      place.scrollIntoView({ block: 'nearest' })
+    }
     // A link to a part of the page took the place of the question.
     else if (panels) history.replaceState(null, '', writeFragment(panels.view()))
   })

@@ -25,6 +25,7 @@ export function makePanels(
   const changes: ViewChanges = {
     edited: (view) => address.edit(writeFragment(view)),
     asked: (view) => address.ask(writeFragment(view)),
+    opened: (view) => show(view, true),
   }
   const views: Record<Tab, View> = {
     rows: first,

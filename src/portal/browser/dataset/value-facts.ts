@@ -1,4 +1,5 @@
 import type { ShownType } from '../../../columns/column-types.js'
+import type { Operator } from '../../../columns/operators.js'
 import { element, svgElement } from '../element.js'
 import { words } from '../page-words.js'
 
@@ -28,11 +29,21 @@ interface Histogram {
   readonly shares: readonly number[]
 }
 
+/** The address of the rows that meet these filters of the column. */
+type RowsAt = (filters: readonly (readonly [operator: Operator, value: Value])[]) => string
+
 const commonShown = 4
 const size = { bar: 10, height: 28 } as const
 
-/** How full a column is, and its commonest values or its range; `isAmount` separates thousands. */
-export function valueFacts(column: ColumnFacts, isAmount: boolean): readonly HTMLElement[] {
+/**
+ * How full a column is, and its commonest values or its range; `isAmount` separates thousands. A
+ * value and a bar link to their rows, at the address that `rowsAt` gives for filters.
+ */
+export function valueFacts(
+  column: ColumnFacts,
+  isAmount: boolean,
+  rowsAt: RowsAt,
+): readonly HTMLElement[] {
   const { null_share: empty, min, max, values, common = [], histogram } = column
   if (empty === undefined) return []
   if (empty === 1) return [element('span', { class: 'muted' }, words.facts.none)]
@@ -42,11 +53,11 @@ export function valueFacts(column: ColumnFacts, isAmount: boolean): readonly HTM
   const isLong = values !== undefined && values.length > commonShown
   return [
     element('span', { class: 'muted' }, words.facts.filled(words.share(1 - empty))),
-    ...(common.length > 0 ? [commonList(common, text)] : []),
+    ...(common.length > 0 ? [commonList(common, text, (value) => rowsAt([['eq', value]]))] : []),
     ...(isLong
       ? [element('span', { class: 'muted' }, words.facts.valuesInAll(values.length))]
       : []),
-    ...(histogram ? [histogramPicture(histogram, text)] : []),
+    ...(histogram ? [histogramPicture(histogram, text, rowsAt)] : []),
     ...(least !== undefined && greatest !== undefined
       ? [element('span', {}, words.facts.range(least, greatest))]
       : []),
@@ -62,6 +73,7 @@ function endsOf({ type, values = [] }: ColumnFacts): readonly Value[] {
 function commonList(
   common: readonly CommonValue[],
   text: (value: Value) => string,
+  hrefOf: (value: Value) => string,
 ): HTMLUListElement {
   const items = common.slice(0, commonShown).map(({ value, share, label }) => {
     const written = text(value)
@@ -70,7 +82,13 @@ function commonList(
     return element(
       'li',
       {},
-      element('span', { title }, element('code', {}, written || words.empty), name && ' ', name),
+      element(
+        'a',
+        { title, href: hrefOf(value) },
+        element('code', {}, written || words.empty),
+        name && ' ',
+        name,
+      ),
       element('span', { class: 'muted' }, words.share(share)),
     )
   })
@@ -81,20 +99,28 @@ function commonList(
 function histogramPicture(
   { edges, shares }: Histogram,
   text: (value: Value) => string,
+  rowsAt: RowsAt,
 ): HTMLElement {
   const highest = Math.max(...shares)
   const bins = shares.map((share, at) => ({
     share,
+    href: rowsAt([
+      ['gte', edges[at] ?? ''],
+      [at === shares.length - 1 ? 'lte' : 'lt', edges[at + 1] ?? ''],
+    ]),
     range: words.facts.range(text(edges[at] ?? ''), text(edges[at + 1] ?? '')),
   }))
   const most = bins.find(({ share }) => share === highest)
-  const bars = bins.map(({ share, range }, at) => {
+  const bars = bins.map(({ share, range, href }, at) => {
     const height = share === 0 ? 0 : Math.max((share / highest) * size.height, 1)
-    const place = { x: at * size.bar + 1, y: size.height - height }
+    const place = { x: at * size.bar + 1, width: size.bar - 2 }
+    const title = `${range}: ${words.share(share)}`
     return svgElement(
-      'rect',
-      { class: 's0', ...place, width: size.bar - 2, height },
-      svgElement('title', {}, `${range}: ${words.share(share)}`),
+      'a',
+      { href, 'aria-label': title },
+      svgElement('title', {}, title),
+      svgElement('rect', { class: 'room', ...place, y: 0, height: size.height }),
+      svgElement('rect', { class: 's0', ...place, y: size.height - height, height }),
     )
   })
   const width = shares.length * size.bar
@@ -102,7 +128,7 @@ function histogramPicture(
   const svg = svgElement(
     'svg',
     {
-      ...{ role: 'img', 'aria-label': label, width, height: size.height },
+      ...{ role: 'group', 'aria-label': label, width, height: size.height },
       viewBox: `0 0 ${width} ${size.height}`,
     },
     ...bars,

@@ -5,15 +5,16 @@ import { words } from '../page-words.js'
 import { emptyText } from '../question/answer-frame.js'
 import type { AnswerFrame } from '../question/answer-frame.js'
 import { readExactRows } from '../question/exact-rows.js'
-import type { PageColumn } from '../question/page-column.js'
+import { columnTitle } from '../question/page-column.js'
 import { pageTable } from '../question/page-table.js'
 import type { PageFacts } from '../question/panel.js'
+import type { TableContent } from '../question/table-sizes.js'
 
 export interface AnswerView {
   /** Shows a page with the buttons that save it, and returns the cursor of the next one. */
   readonly show: (
     answer: Arrival,
-    columns: readonly PageColumn[],
+    content: Pick<TableContent, 'columns' | 'acts'>,
     page: number,
     files: HTMLElement,
   ) => string | null
@@ -42,22 +43,28 @@ export function answerView(
   const paging = element('p', { class: 'line paging' }, back, forth, status)
   let isShown = false
   return {
-    show: (answer, columns, page, files) => {
+    show: (answer, { columns, acts }, page, files) => {
       // The server validates this answer against its schema; another one throws.
       const { next_cursor: cursor } = JSON.parse(answer.text) as { next_cursor: string | null }
+      const { order } = acts
       const rows = readExactRows(answer.text)
       const isEmpty = rows.length === 0
-      const text = `${words.page(page + 1)} · ${words.pageRows(rows.length)}`
+      const sortedBy = columns.find(({ name }) => name === order?.column)
+      const place = order
+        ? words.sortedBy(sortedBy ? columnTitle(sortedBy) : order.column, order.isDescending)
+        : words.page(page + 1)
+      const text = `${place} · ${words.pageRows(rows.length)}`
       arrive(answer, isEmpty ? emptyText(answer.scope) : text)
       const hasOthers = page > 0 || cursor !== null
       const chart = { rows, columns, time: history, width: node.clientWidth }
-      const picture = charts({ ...chart, isPartial: hasOthers })
+      const picture = charts({ ...chart, isPartial: hasOthers || order !== null })
       body.replaceChildren(
-        ...(isEmpty ? [] : [pageTable(columns, rows)]),
+        ...(isEmpty ? [] : [pageTable({ columns, rows, acts })]),
         ...(hasOthers ? [paging] : []),
         ...(isEmpty ? [] : [files]),
         ...picture,
       )
+      if (order) body.querySelector<HTMLElement>('[aria-sort] button')?.focus()
       isShown = true
       return cursor
     },

@@ -1,11 +1,15 @@
+import { isOrderedType } from '../../../columns/functions.js'
 import type { Arrival, Refusal } from '../ask-page.js'
 import { words } from '../page-words.js'
 import { askInto } from '../question/answer-frame.js'
 import type { AnswerFrame } from '../question/answer-frame.js'
+import type { Filter } from '../question/filters.js'
 import type { PageColumn } from '../question/page-column.js'
 import type { PageFacts } from '../question/panel.js'
 import { pathOfExport, writeRowsQuestion } from '../question/rows-question.js'
-import type { RowsQuestion } from '../question/rows-question.js'
+import type { Order, RowsQuestion } from '../question/rows-question.js'
+import { filterOf, nextOrder } from '../question/table-acts.js'
+import type { TableActs } from '../question/table-acts.js'
 import { filesOf, takeAway } from '../question/take-away.js'
 import { firstPlace } from '../question/view.js'
 import type { Place } from '../question/view.js'
@@ -22,22 +26,32 @@ export interface Walk {
   readonly placeOf: (question: RowsQuestion) => Place
 }
 
+/** What happens on the pages of a question. */
+interface WalkEvents {
+  /** A page is asked for, while the form holds its question. */
+  readonly turned: (place: Place) => void
+  /** A heading was clicked: the rows come in this order. */
+  readonly sorted: (order: Order | null) => void
+  /** A value was clicked. */
+  readonly filtered: (filter: Filter) => void
+}
+
 const badRequest = 400
 
 /**
  * Moves through the pages of a question. It requests an earlier page again by its cursor; the
- * browser still has that page, so the server does not charge it twice. `turned` learns of every
- * page that is asked for, while the form holds its question.
+ * browser still has that page, so the server does not charge it twice.
  */
 export function createWalk(
   facts: PageFacts,
   frame: AnswerFrame,
-  turned: (place: Place) => void,
+  { turned, sorted, filtered }: WalkEvents,
 ): Walk {
   /** The query that the form holds, and the one that is answered. */
   let [current, asked] = ['', '']
   let exportPath = ''
   let shown: readonly PageColumn[] = []
+  let order: Order | null = null
   /** By page, where they are known; the first page has none. */
   let cursors: (string | null | undefined)[] = []
   let page = 0
@@ -51,10 +65,13 @@ export function createWalk(
     if (isAsking) return
     isAsking = true
     const { cursor } = placeAt(wanted)
-    const path = `/v1/${facts.dataset}?${asked}${cursor === null ? '' : `&cursor=${cursor}`}`
+    const place = order === null ? '' : '/top'
+    const turn = cursor === null ? '' : `&cursor=${cursor}`
+    const path = `/v1/${facts.dataset}${place}?${asked}${turn}`
     const show = (answer: Arrival) => {
       const files = filesOf(path, exportPath)
-      cursors[wanted + 1] = view.show(answer, shown, wanted, takeAway(files, facts.token))
+      const content = { columns: shown, acts: actsOf(order) }
+      cursors[wanted + 1] = view.show(answer, content, wanted, takeAway(files, facts.token))
       page = wanted
       setTurns()
       if (current === asked) turned(placeAt(page))
@@ -64,6 +81,16 @@ export function createWalk(
     })
     isAsking = false
   }
+  const actsOf = (by: Order | null): TableActs => ({
+    order: by,
+    sort: (column) => {
+      return isOrderedType(column.type) ? () => sorted(nextOrder(column, by)) : undefined
+    },
+    filter: (column, cell) => {
+      const filter = filterOf(column, cell)
+      return filter && (() => filtered(filter))
+    },
+  })
   const view = answerView(facts, frame, {
     // A page that was opened by its address does not know the one before it.
     previous: (status) => load(cursors[page - 1] === undefined ? 0 : page - 1, status),
@@ -73,6 +100,7 @@ export function createWalk(
     if (isAsking) return
     asked = writeRowsQuestion(question)
     current = asked
+    order = question.order
     exportPath = pathOfExport(facts.dataset, question)
     shown = shownColumns(facts.columns, question)
     cursors = [null]

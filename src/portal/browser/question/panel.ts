@@ -35,6 +35,8 @@ export interface ViewChanges {
   readonly edited: (view: View) => void
   /** An answer is asked for or turned to. */
   readonly asked: (view: View) => void
+  /** The visitor went on to another question, which is asked. */
+  readonly opened: (view: View) => void
 }
 
 /**

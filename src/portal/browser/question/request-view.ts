@@ -7,8 +7,8 @@ import { makeTabs } from '../tabs.js'
 
 export interface RequestView {
   readonly node: HTMLElement
-  /** Shows the request with this query. */
-  readonly show: (query: string) => void
+  /** Shows the request of this kind with this query. */
+  readonly show: (kind: SnippetRequest['kind'], query: string) => void
 }
 
 /** Replaces a visitor's own token, which the page never shows. */
@@ -16,21 +16,21 @@ const placeholder = 'YOUR_TOKEN'
 
 /** Shows a request as a URL and as code for each tool; `shownToken` null = a placeholder. */
 export function requestView(
-  { dataset, kind, query: first }: Pick<SnippetRequest, 'dataset' | 'kind' | 'query'>,
+  { dataset, kind: firstKind, query: first }: Pick<SnippetRequest, 'dataset' | 'kind' | 'query'>,
   shownToken: string | null,
 ): RequestView {
   const baseUrl = document.documentElement.dataset['base'] ?? ''
-  const requestOf = (query: string) => ({
+  const requestOf = (kind: SnippetRequest['kind'], query: string) => ({
     ...{ baseUrl, dataset, kind, query },
     token: shownToken ?? placeholder,
   })
   const url = element('code')
-  const tabs = snippetTabs(requestOf(first))
-  const show = (query: string) => {
-    url.textContent = `${baseUrl}/v1/${dataset}${kind === 'rows' ? '' : '/aggregate'}?${query}`
-    tabs.show(requestOf(query))
+  const tabs = snippetTabs(requestOf(firstKind, first))
+  const show: RequestView['show'] = (kind, query) => {
+    url.textContent = `${baseUrl}/v1/${dataset}${kind === 'rows' ? '' : `/${kind}`}?${query}`
+    tabs.show(requestOf(kind, query))
   }
-  show(first)
+  show(firstKind, first)
   const node = element(
     'div',
     { class: 'take' },

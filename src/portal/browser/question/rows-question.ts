@@ -1,7 +1,16 @@
+import { callName } from '../../../columns/call-text.js'
+import { parseTopUrl } from '../../../query/parse-top.js'
 import { parseUrl } from '../../../query/parse-url.js'
-import { encodeList } from '../../../query/write-url.js'
+import { badRequest } from '../../../errors.js'
+import { encodeForUrl, encodeList } from '../../../query/write-url.js'
 import { readFilters, writeFilters } from './filters.js'
 import type { Filter } from './filters.js'
+
+/** The column whose least or greatest values come first. */
+export interface Order {
+  readonly column: string
+  readonly isDescending: boolean
+}
 
 /** A question for rows. */
 export interface RowsQuestion {
@@ -10,15 +19,24 @@ export interface RowsQuestion {
   readonly select: readonly string[]
   /** Rows on a page; null = the dataset's default. */
   readonly limit: number | null
+  /** Null = the stored order, page by page; with an order, only the first rows are to be had. */
+  readonly order: Order | null
 }
 
 /** The question as the query string of a URL. */
-export function writeRowsQuestion({ filters, select, limit }: RowsQuestion): string {
+export function writeRowsQuestion({ filters, select, limit, order }: RowsQuestion): string {
+  const sign = order?.isDescending === true ? '-' : ''
   return [
+    ...(order === null ? [] : [`by=${sign}${encodeForUrl(callName(order.column))}`]),
     ...writeFilters(filters),
     ...(select.length === 0 ? [] : [`select=${encodeList(select)}`]),
     ...(limit === null ? [] : [`limit=${limit}`]),
   ].join('&')
+}
+
+/** What a question is asked for: rows in stored order, or the first by a column. */
+export function kindOf({ order }: Pick<RowsQuestion, 'order'>): 'rows' | 'top' {
+  return order === null ? 'rows' : 'top'
 }
 
 /** The path and query that export all rows of the question as CSV. */
@@ -26,7 +44,7 @@ export function pathOfExport(
   dataset: string,
   { filters, select }: Pick<RowsQuestion, 'filters' | 'select'>,
 ): string {
-  const query = writeRowsQuestion({ filters, select, limit: null })
+  const query = writeRowsQuestion({ filters, select, limit: null, order: null })
   return `/v1/${dataset}/export?${query}${query === '' ? '' : '&'}format=csv`
 }
 
@@ -36,5 +54,16 @@ export function pathOfExport(
  */
 export function readRowsQuestion(query: string): RowsQuestion {
   const { filters, select, limit } = parseUrl(query)
-  return { filters: readFilters(filters), select: select ?? [], limit }
+  return { filters: readFilters(filters), select: select ?? [], limit, order: null }
+}
+
+/**
+ * Reads a question for the first rows by a column from a query string.
+ * @throws bad_request for what can't be read
+ */
+export function readTopQuestion(query: string): RowsQuestion {
+  const { by, filters, select, limit } = parseTopUrl(query)
+  if (by.call.operands !== null) throw badRequest('by takes one column.')
+  const order = { column: by.call.name, isDescending: by.isDescending }
+  return { filters: readFilters(filters), select: select ?? [], limit, order }
 }

@@ -1,27 +1,55 @@
-import { element } from '../element.js'
+import { button, element } from '../element.js'
 import { words } from '../page-words.js'
 import type { Cell } from './exact-rows.js'
 import { columnTitle } from './page-column.js'
 import type { PageColumn } from './page-column.js'
+import { noActs } from './table-acts.js'
+import type { TableActs } from './table-acts.js'
 
-/** The head of a column: its label and name, with its unit below it. */
-export function headCell(column: PageColumn): HTMLTableCellElement {
-  const { unit, description, type } = column
+/** The head of a column: its label and name, with its unit below it. A click may sort by it. */
+export function headCell(
+  column: PageColumn,
+  { order, sort }: Pick<TableActs, 'order' | 'sort'> = noActs,
+): HTMLTableCellElement {
+  const { unit, description, type, name } = column
+  const isSorted = order?.column === name
+  const direction = order?.isDescending === true ? 'descending' : 'ascending'
+  const act = sort(column)
+  const title = columnTitle(column)
   return element(
     'th',
-    { scope: 'col', title: description, class: isNumber(type) ? 'number' : null },
-    columnTitle(column),
+    {
+      ...{ scope: 'col', title: description, class: isNumber(type) ? 'number' : null },
+      'aria-sort': isSorted ? direction : null,
+    },
+    act ? button(title, act, { class: 'sort' }) : title,
     unit === '' ? null : element('small', {}, unit),
   )
 }
 
-/** A value of this column: amounts get thousands separators and keep every digit. */
-export function bodyCell(column: PageColumn, cell: Cell | undefined): HTMLTableCellElement {
+/**
+ * A value of this column: amounts get thousands separators and keep every digit. A click may filter
+ * by it; the form beside it does the same by keyboard.
+ */
+export function bodyCell(
+  column: PageColumn,
+  cell: Cell | undefined,
+  { filter }: Pick<TableActs, 'filter'> = noActs,
+): HTMLTableCellElement {
   const align = isNumber(column.type) ? 'number' : ''
-  if (!cell || cell.kind === 'empty') {
-    return element('td', { class: `empty ${align}`, title: words.empty }, '—')
+  const act = cell && filter(column, cell)
+  const pick = act ? ' pick' : ''
+  const made =
+    !cell || cell.kind === 'empty'
+      ? element('td', { class: `empty ${align}${pick}`, title: words.empty }, '—')
+      : element('td', { class: `${align}${pick}` }, cellText(column, cell))
+  if (act) {
+    made.addEventListener('click', () => {
+      // Marking a text to copy it is no click.
+      if (getSelection()?.isCollapsed !== false) act()
+    })
   }
-  return element('td', { class: align }, cellText(column, cell))
+  return made
 }
 
 function cellText({ unit }: PageColumn, { kind, text }: Cell): string {

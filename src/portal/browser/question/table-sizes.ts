@@ -2,12 +2,15 @@ import { element } from '../element.js'
 import type { Cell, Row } from './exact-rows.js'
 import type { PageColumn } from './page-column.js'
 import type { Span } from './strip.js'
+import type { TableActs } from './table-acts.js'
 import { bodyCell, headCell } from './table-cells.js'
 
 /** The columns and rows of an answer. */
 export interface TableContent {
   readonly columns: readonly PageColumn[]
   readonly rows: readonly Row[]
+  /** What clicks do. */
+  readonly acts: TableActs
 }
 
 /** The sizes of a table, in pixels. */
@@ -28,9 +31,9 @@ const beyond = { rows: 10, px: 400 } as const
 
 /** Measures a table by its head and its longest values. They are in it for that long only. */
 export function measureTable(table: HTMLTableElement, content: TableContent): TableSizes {
-  const { columns, rows } = content
+  const { columns, rows, acts } = content
   const samples = columns.map(({ name }) => longest(rows.map((row) => row.get(name))))
-  const head = element('tr', {}, ...columns.map(headCell))
+  const head = element('tr', {}, ...columns.map((column) => headCell(column, acts)))
   const lines = Array.from({ length: sampleRows }, (_, line) =>
     element('tr', {}, ...columns.map((column, index) => bodyCell(column, samples[index]?.[line]))),
   )

@@ -42,7 +42,7 @@ export function fillWindow(
 }
 
 function startWindow(table: HTMLTableElement, content: TableContent): (region: Element) => void {
-  const { columns, rows } = content
+  const { columns, rows, acts } = content
   table.classList.add('window')
   table.style.tableLayout = 'auto'
   table.style.width = ''
@@ -53,7 +53,7 @@ function startWindow(table: HTMLTableElement, content: TableContent): (region: E
   table.ariaRowCount = String(rows.length + 1)
   table.ariaColCount = String(columns.length)
   const widths = widthLine(columns, sizes)
-  const head = cellLine(columns, 0, headCell)
+  const head = cellLine(columns, 0, (column) => headCell(column, acts))
   head.node.style.height = px(headHeight)
   const [above, below] = [gap('tr'), gap('tr')]
   const body = strip(rows, above, (row, index) => bodyLine(content, sizes, row, index + 1))
@@ -90,13 +90,13 @@ function widthLine(columns: readonly PageColumn[], { edges }: TableSizes): Line 
 }
 
 function bodyLine(
-  { columns }: TableContent,
+  { columns, acts }: TableContent,
   { isCut }: TableSizes,
   row: Row,
   rowIndex: number,
 ): Line {
   return cellLine(columns, rowIndex, (column, index) => {
-    const made = bodyCell(column, row.get(column.name))
+    const made = bodyCell(column, row.get(column.name), acts)
     if (isCut[index]) made.title ||= made.textContent
     return made
   })
