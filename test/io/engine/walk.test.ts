@@ -13,6 +13,7 @@ import {
   rowGroups,
 } from '../../engine/fixtures/stored-rows.js'
 import type { Filter, Stored } from '../../engine/fixtures/stored-rows.js'
+import { runs } from '../../support/runs.js'
 
 // Guarantee: no row is ever repeated or missed in a walk, whatever the question and the page size
 // (contract 1.3). What is expected comes from the files read whole, without a condition, on one
@@ -147,7 +148,7 @@ for (const [kind, files] of Object.entries({ 'one file': oneFile, 'many files': 
             if (hasMore !== at + limit < expected.length) throw new Error('hasMore is wrong')
           },
         ),
-        { numRuns: 60 },
+        { numRuns: runs(15) },
       )
       t.pass()
     })
