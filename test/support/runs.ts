@@ -1,7 +1,10 @@
-/**
- * How often a random property is tried: this often each day, `DAS_RUNS` times as often at night
- * (`npm run check:night -- --only random`).
- */
+/** At night, `DAS_RUNS` says how many times as often: `npm run check:night -- --only random`. */
+const factor = Number(process.env['DAS_RUNS'] ?? 1)
+
+/** Whether checks run whole, not in the small form of each day. */
+export const isNight = factor > 1
+
+/** How often a random property is tried, of how often each day. */
 export function runs(everyday: number): number {
-  return Math.ceil(everyday * Number(process.env['DAS_RUNS'] ?? 1))
+  return Math.ceil(everyday * factor)
 }
