@@ -25,8 +25,8 @@ const common = { format: 'esm', platform: 'node', target: 'node22', logLevel: 'w
 const special = ['test/browser/**', 'test/clients/**', 'test/night/**', 'test/scale/**']
 /** In megabytes: with the default of Node.js, garbage collection is a tenth of the time. */
 const youngSpace = '--max-semi-space-size=64'
-/** Enough that two jobs end at about the same time. */
-const groupCount = 16
+/** Three for each job, so that the jobs end at about the same time. */
+const groupCount = 9
 /** They need real processes, disks, sockets, mail servers or load. */
 const io = 'test/io/**'
 

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import t from 'tap'
 import type { Test } from 'tap'
+import { versionsFolderOf } from '../src/catalog.js'
 import type { CliParts } from '../src/cli/parts.js'
 import { buildProgram } from '../src/cli/program.js'
 import { buildCliFixture } from './cli/fixtures/cli-fixture.js'
@@ -49,16 +50,23 @@ const population = `SELECT country, year, population FROM (VALUES
   ('France', 2022, 68065015), ('France', 2023, 68287487),
   ('Germany', 2022, 83797985), ('Germany', 2023, 83280000)) t(country, year, population)`
 
-async function startFixture(t: Test): Promise<Fixture> {
+/** Beside a packed one it takes that one's forms. */
+async function startFixture(t: Test, packed?: Fixture): Promise<Fixture> {
   const registry = readFileSync('registry.yaml', 'utf8')
   const data = resolve('data')
   const files = { 'World Bank - population.parquet': population }
   const cli = await buildCliFixture(t, registry, files)
   cpSync(data, join(cli.folder, 'data'), { recursive: true })
+  if (packed) {
+    const [from = '', to = ''] = [packed.cli, cli].map(({ folder }) =>
+      versionsFolderOf(join(folder, 'var')),
+    )
+    cpSync(from, to, { recursive: true })
+  }
   const world = await startWorld(t, { at: cli.folder, files: {}, registry })
   // Otherwise a busy machine describes columns without what they hold.
   await world.app.prepare()
-  await logged(world, '"packed"')
+  if (!packed) await logged(world, '"packed"')
   return { world, cli, token: null, ids: new Map(), requests: 0 }
 }
 
@@ -90,7 +98,7 @@ await t.test('commands that only a reader can run are known, with their options'
 for (const page of pages.filter(({ blocks }) => blocks.some(isAnswered))) {
   await t.test(`the examples of ${page.path} answer as printed`, async (t) => {
     const changes = page.blocks.some(({ language }) => language === 'console')
-    const fixture = changes ? await startFixture(t) : shared
+    const fixture = changes ? await startFixture(t, shared) : shared
     const home = process.cwd()
     process.chdir(fixture.cli.folder)
     try {

@@ -31,14 +31,15 @@ const steps: readonly Step[] = [
     seconds: 15 * minute,
   },
   {
-    name: 'summaries',
-    line: `SUMMARY_RUNS=5000 ${tests} test/engine/summarize/summary-property.test.ts`,
-    seconds: 15 * minute,
+    name: 'random',
+    line: `DAS_RUNS=20 ${tests} $(grep -rl support/runs.js test --include=*.test.ts) \\
+      test/io/engine/contract.test.ts`,
+    seconds: 60 * minute,
   },
   {
-    name: 'hostile',
-    line: `HOSTILE_RUNS=400 ${tests} test/io/http/hostile-questions.test.ts`,
-    seconds: 2 * minute,
+    name: 'summaries',
+    line: `DAS_RUNS=170 ${tests} test/engine/summarize/summary-property.test.ts`,
+    seconds: 15 * minute,
   },
   {
     name: 'simulate',

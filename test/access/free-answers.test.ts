@@ -6,12 +6,11 @@ import type { Test } from 'tap'
 import { callTool } from '../support/mcp/mcp-messages.js'
 import { startWorld } from '../support/world.js'
 import type { Answer, World } from '../support/world.js'
+import { runs } from '../support/runs.js'
 
 // Guarantee: what is free says nothing of a cell. Over two datasets that differ in unpaid cells
 // only, the same request has the same free answer; where a cell decides, the answer that tells it is
 // paid, and the other one says that nothing was found.
-
-const runs = Number(process.env['FREE_ANSWER_RUNS'] ?? 150)
 
 const columns = ['id', 'year', 'name', 'amount', 'share', 'note'] as const
 const plans = `
@@ -254,7 +253,7 @@ await t.test('equal requests have equal free answers, for all cell values', asyn
         throw new Error(`a free answer tells: ${JSON.stringify(free)}`)
       }
     }),
-    { numRuns: runs },
+    { numRuns: runs(60) },
   )
   for (const [kind, count] of Object.entries(counts)) t.ok(count > 0, `${kind}: ${count}`)
 })

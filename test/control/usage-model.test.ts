@@ -3,6 +3,7 @@ import t from 'tap'
 import { chargeAll, readUsage } from '../../src/control/usage.js'
 import type { Charge, ChargeResult } from '../../src/control/usage.js'
 import { openStore, storePath, subscribe } from './fixtures/store.js'
+import { runs } from '../support/runs.js'
 
 // Guarantee: what is granted never passes a cap, and nothing is refused that a cap still leaves.
 
@@ -66,7 +67,7 @@ await t.test(
         }
         return true
       }),
-      { numRuns: 400 },
+      { numRuns: runs(130) },
     )
   },
 )
@@ -98,7 +99,7 @@ await t.test(
           (await readUsage(stores[1], subscriptionId, period)).total === sum
         )
       }),
-      { numRuns: 150 },
+      { numRuns: runs(50) },
     )
   },
 )

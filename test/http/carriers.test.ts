@@ -5,6 +5,7 @@ import { askBoth } from '../support/carriers.js'
 import type { TestFilter, TestQuestion, TestValue } from '../support/carriers.js'
 import { startShipped } from '../support/shipped.js'
 import type { World } from '../support/world.js'
+import { runs } from '../support/runs.js'
 
 interface SchemaColumn {
   readonly name: string
@@ -101,8 +102,8 @@ await t.test('URL and POST are one grammar: equal questions have equal answers',
           if (next.status !== 200) throw new Error(next.text)
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runs(60) },
     )
   }
-  t.ok(served.pages > 50 && served.refused > 50 && served.rows > 100, JSON.stringify(served))
+  t.ok(served.pages > 20 && served.refused > 20 && served.rows > 40, JSON.stringify(served))
 })

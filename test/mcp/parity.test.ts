@@ -7,6 +7,7 @@ import { jsonBody } from '../support/carriers.js'
 import { callTool } from '../support/mcp/mcp-messages.js'
 import { restRows, rowsOf, sameCell } from '../support/query-results.js'
 import { startTyped } from '../support/typed.js'
+import { runs } from '../support/runs.js'
 
 /**
  * MCP and REST are two doors of one service: the same question has the same answer, to the type and
@@ -65,7 +66,7 @@ const question: fc.Arbitrary<TestQuestion> = fc.record(
   { requiredKeys: [] },
 )
 
-await t.test('200 random questions have the same answer through both doors', async (t) => {
+await t.test('random questions have the same answer through both doors', async (t) => {
   const world = await startTyped(t)
   const { token } = await world.subscribe(['typed:pro'])
   const seen = { answers: 0, rows: 0, refusals: 0 }
@@ -107,6 +108,6 @@ await t.test('200 random questions have the same answer through both doors', asy
       }
     },
   )
-  await fc.assert(property, { numRuns: 200 })
-  t.ok(seen.answers > 40 && seen.rows > 40 && seen.refusals > 40, JSON.stringify(seen))
+  await fc.assert(property, { numRuns: runs(80) })
+  t.ok(seen.answers > 15 && seen.rows > 15 && seen.refusals > 15, JSON.stringify(seen))
 })

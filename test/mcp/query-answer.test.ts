@@ -9,6 +9,7 @@ import { callTool } from '../support/mcp/mcp-messages.js'
 import type { ToolAnswer } from '../support/mcp/mcp-messages.js'
 import { startWorld } from '../support/world.js'
 import type { World } from '../support/world.js'
+import { runs } from '../support/runs.js'
 
 const lettersMax = 30_000
 
@@ -263,7 +264,7 @@ await t.test('rows of any content fit in the answer, with the longest of the oth
       // What is left out would have been too much, but for the room that is kept for the rest.
       return fitting === rows.length || lettersOf(fitting + 1) > lettersMax - 1000
     }),
-    { numRuns: 200 },
+    { numRuns: runs(80) },
   )
   t.pass()
   t.end()

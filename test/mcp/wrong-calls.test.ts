@@ -2,11 +2,12 @@ import fc from 'fast-check'
 import t from 'tap'
 import { callTool } from '../support/mcp/mcp-messages.js'
 import { startWorld } from '../support/world.js'
+import { runs } from '../support/runs.js'
 
 // Guarantee: a corrected call that is offered works as it is sent, and asks what the caller asked:
 // no filter, value, number, sign, element or column of the call is lost.
 
-const runs = Number(process.env['WRONG_CALL_RUNS'] ?? 250)
+const calls = runs(100)
 
 const numbers = ['revenue', 'profit', 'staff'] as const
 const texts = ['inn', 'okved', 'region'] as const
@@ -237,9 +238,9 @@ await t.test('corrected calls work as sent and keep all of the call', async (t) 
       const gone = lost(args, corrected)
       if (gone.length > 0) throw new Error(`lost ${gone.join(' ')}: ${answer.text}`)
     }),
-    { numRuns: runs },
+    { numRuns: calls },
   )
-  t.comment(`${runs} calls, ${wrong} wrong, ${offered} corrected`)
+  t.comment(`${calls} calls, ${wrong} wrong, ${offered} corrected`)
   // About a tenth are: chance alone does not lead so far below.
-  t.ok(offered > runs / 100, `${offered} of ${wrong} wrong calls are corrected`)
+  t.ok(offered > calls / 100, `${offered} of ${wrong} wrong calls are corrected`)
 })

@@ -6,6 +6,7 @@ import { openDuckDb } from '../../scripts/harness/duckdb.js'
 import { randomOf } from '../../scripts/harness/random.js'
 import { NameIndex } from '../../src/names/find-names.js'
 import { writeNameIndex } from '../../src/names/write-names.js'
+import { isNight } from '../support/runs.js'
 
 const seed = 43
 const shareMin = 0.98
@@ -28,9 +29,10 @@ await t.test('dirty questions find the right company among the first three', asy
   const names = rows.map(([key, name]) => ({ key, scored: prepared(name) }))
   const missed: string[] = []
   const counts = new Map<string, number>()
-  // One name of each company is asked for; all of its names are there.
+  // One name of each company is asked for, of every second each day; all of its names are there.
   const asked = rows.filter(([key], at) => rows[at - 1]?.[0] !== key)
   for (const [at, [, name]] of asked.entries()) {
+    if (!isNight && at % 2 === 1) continue
     for (const { kind, q } of dirtyQuestions(name, randomOf(seed, at))) {
       const question = readings(q)
       const scores = names.map(({ key, scored }) => ({ key, points: score(question, scored) }))

@@ -116,7 +116,7 @@ await t.test('windows of one version have facts of their own, in any order', asy
     demo: [6, 'demo: 2 values of id', undefined],
   } as const
   const order = ['pro', 'last', 'demo', 'two', 'last', 'demo', 'pro', 'two'] as const
-  for (const who of order) {
+  for (const [at, who] of order.entries()) {
     const guide = await guideOf(world, tokens[who], 'things')
     const [rows, seen, years] = expected[who]
     t.match(guide, { rows, profiled_rows: rows, scope: seen }, who)
@@ -127,7 +127,7 @@ await t.test('windows of one version have facts of their own, in any order', asy
     if (who === 'demo') t.notMatch(text, /"a[034]"/, 'keys outside the demo')
     if (who === 'last') t.notMatch(text, /2022|2023/, 'years outside the plan')
     if (who === 'two') t.notMatch(text, /2022/, 'years outside the plan')
-    await examplesHold(t, world, tokens[who], guide, 'things')
+    if (order.indexOf(who) === at) await examplesHold(t, world, tokens[who], guide, 'things')
   }
   const other = (await world.subscribe(['things:last'])).token
   t.same(await guideOf(world, other, 'things'), await guideOf(world, tokens.last, 'things'))

@@ -13,6 +13,7 @@ import { filesOnly } from '../support/tables.js'
 import { textsOf } from '../../src/row-texts.js'
 import { startWorld } from '../support/world.js'
 import type { Answer, World } from '../support/world.js'
+import { runs } from '../support/runs.js'
 
 // Guarantee: a pivot holds what the same token could compute from its rows, has a column for each
 // value among them, and costs what its cells cost, of the rest too.
@@ -218,7 +219,7 @@ await t.test('a pivot holds what its token reads, and costs its cells', async (t
       throw new Error(`${charged(answer)} charged for ${cost}`)
     }
   })
-  await fc.assert(property, { numRuns: Number(process.env['PIVOT_RUNS'] ?? 60) })
+  await fc.assert(property, { numRuns: runs(25) })
   t.pass()
 })
 

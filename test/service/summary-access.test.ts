@@ -7,6 +7,7 @@ import type { ServedRow } from '../engine/fixtures/summary-model.js'
 import { textsOf } from '../../src/row-texts.js'
 import { startWorld } from '../support/world.js'
 import type { Answer, World } from '../support/world.js'
+import { runs } from '../support/runs.js'
 
 // Guarantee: an aggregate holds what the same token could compute from its rows, and no more; R
 // charged rows never carry more cells than R rows do.
@@ -141,7 +142,7 @@ await t.test('an aggregate holds what its token reads, and costs as much', async
       }
     },
   )
-  await fc.assert(property, { numRuns: Number(process.env['CHARGE_RUNS'] ?? 60) })
+  await fc.assert(property, { numRuns: runs(25) })
   t.pass()
 })
 

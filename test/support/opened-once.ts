@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { openerFor } from '../../src/app/reading.js'
-import { hashFile } from '../../src/versions/hash-file.js'
 import type { FitQuestion, OpenFiles, OpenedFile } from '../../src/versions/opener.js'
 
 /** What was found in files, by their bytes and what was asked. */
@@ -39,6 +40,6 @@ interface Question {
 
 /** Null where the file can't be read. */
 async function keyOf(path: string, question: Question): Promise<string | null> {
-  const hash = await hashFile(path).catch(() => null)
-  return hash && `${hash} ${JSON.stringify(question)}`
+  const bytes = await readFile(path).catch(() => null)
+  return bytes && `${hash('sha256', bytes)} ${JSON.stringify(question)}`
 }

@@ -5,6 +5,7 @@ import t from 'tap'
 import { recognizeEncoding } from '../../../src/versions/tables/recognize-encoding.js'
 import { TableError } from '../../../src/versions/tables/table.js'
 import { importFile, readTexts, refusalOf } from '../fixtures/imported.js'
+import { runs } from '../../support/runs.js'
 
 // Guarantee: what is imported without --encoding is the text that was written, or it is refused.
 
@@ -142,8 +143,10 @@ await t.test('of any words in any encoding, none is read wrong', async (t) => {
     const wanted = textIn(encoding, content)
     if (read !== null && read !== wanted) throw new Error(`${wanted} became ${read}`)
   }
-  await fc.assert(fc.asyncProperty(tables, fc.constantFrom(...russian), check), { numRuns: 1000 })
-  t.ok(counts.read > 600, `${counts.read} read, ${counts.refused} refused`)
+  await fc.assert(fc.asyncProperty(tables, fc.constantFrom(...russian), check), {
+    numRuns: runs(250),
+  })
+  t.ok(counts.read > 150, `${counts.read} read, ${counts.refused} refused`)
 })
 
 await t.test('other languages are refused with the text in each encoding', async (t) => {

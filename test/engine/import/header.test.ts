@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { importFile, readTexts, refusalOf } from '../fixtures/imported.js'
+import { runs } from '../../support/runs.js'
 
 const names = ['инн', 'название', 'сумма', 'дата']
 const rows = [
@@ -159,6 +160,6 @@ await t.test('a table below any title is whole, or asked for', async (t) => {
     throw new Error(`${content} became ${JSON.stringify({ found, read, doubts: table.doubts })}`)
   }
   const separators = fc.constantFrom(';', ',', '\t', '|')
-  await fc.assert(fc.asyncProperty(titles, separators, check), { numRuns: 60 })
+  await fc.assert(fc.asyncProperty(titles, separators, check), { numRuns: runs(20) })
   t.pass('no title became a name, and no row was lost')
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { importFile } from '../fixtures/imported.js'
+import { runs } from '../../support/runs.js'
 
 // Guarantee: what was written to a CSV file, in any dialect, is what the Parquet file holds.
 
@@ -95,6 +96,6 @@ await t.test('a table in any dialect becomes the same table', async (t) => {
     }
     if (read.rows.length !== rows.length) throw new Error(`${read.rows.length} rows`)
   }
-  await fc.assert(fc.asyncProperty(tables, dialects, check), { numRuns: 120 })
+  await fc.assert(fc.asyncProperty(tables, dialects, check), { numRuns: runs(40) })
   t.pass('every value is the one that was written')
 })

@@ -16,12 +16,11 @@ import {
   summaryQuestion,
   summaryRows,
 } from '../fixtures/summary-questions.js'
+import { runs } from '../../support/runs.js'
 
 // Guarantee: an aggregate equals the same computed from the exported rows, whatever the order of
 // the rows, the form of the version, its files and the number of threads.
 // `npm run check:night -- --only summaries` asks 5,000 questions.
-
-const runs = Number(process.env['SUMMARY_RUNS'] ?? 75)
 
 async function exported(world: SummaryWorld, filter: (typeof summaryFilters)[number] | null) {
   const rows = await world.walk(filter ? world.filter(...filter) : [], 1000)
@@ -77,6 +76,6 @@ await t.test('an aggregate equals the same computed from the exported rows', asy
       }
       checkSummary(asked, summaryOf(world, asked), exports.get(filter) ?? [], answer)
     }),
-    { numRuns: runs, endOnFailure: true, reporter: briefly },
+    { numRuns: runs(30), endOnFailure: true, reporter: briefly },
   )
 })

@@ -4,6 +4,7 @@ import type { Test } from 'tap'
 import { busyFor, cpuAfterMax, cpuOfNextSecond } from '../../engine/fixtures/long-query.js'
 import { never, openEngine } from '../../engine/fixtures/open-engine.js'
 import { summariesOf, summaryOf } from '../../engine/fixtures/summaries.js'
+import { runs } from '../../support/runs.js'
 
 // Guarantee: a question that needs too much memory is refused, an abandoned one stops, and neither
 // leaves anything behind. test/io/http/hostile-questions asks hundreds of them.
@@ -11,7 +12,7 @@ import { summariesOf, summaryOf } from '../../engine/fixtures/summaries.js'
 const megabyte = 1024 ** 2
 const rows = 1_500_000
 /** So many leave the memory that the allocator keeps in any case. */
-const warmUps = 8
+const warmUps = 4
 const files = {
   '1.parquet': `SELECT i AS id, 'company ' || i || repeat('x', 30) AS name, hash(i) AS h,
     (i * 7919 % 1_000_003)::BIGINT AS num, (i % 97)::DOUBLE / 7 AS ratio, i % 89 AS code
@@ -44,13 +45,13 @@ await t.test('a summary whose caller is gone stops', async (t) => {
 
 await t.test('summaries that are refused leave no memory behind', async (t) => {
   const ask = await askerOf(t, 400 * megabyte)
-  await grewLittle(t, 40, () => t.rejects(ask(never), { code: 'timeout' }))
+  await grewLittle(t, runs(16), () => t.rejects(ask(never), { code: 'timeout' }))
 })
 
 await t.test('summaries whose caller hangs up leave no memory behind', async (t) => {
   // Enough for the whole answer: what ends the question is its caller alone.
   const ask = await askerOf(t, 20_000 * megabyte)
-  await grewLittle(t, 16, async () => {
+  await grewLittle(t, runs(8), async () => {
     const caller = new AbortController()
     const rejected = t.rejects(ask(caller.signal), { message: 'the client hung up' })
     await busyFor(300)

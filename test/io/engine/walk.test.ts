@@ -13,14 +13,17 @@ import {
   rowGroups,
 } from '../../engine/fixtures/stored-rows.js'
 import type { Filter, Stored } from '../../engine/fixtures/stored-rows.js'
+import { isNight, runs } from '../../support/runs.js'
 
 // Guarantee: no row is ever repeated or missed in a walk, whatever the question and the page size
 // (contract 1.3). What is expected comes from the files read whole, without a condition, on one
 // thread, and from conditions in plain JavaScript.
 
 /** Longer walks are sampled: pages after rows picked all over the data. */
-const pagesMax = 12
-const samples = 5
+const pagesMax = 6
+const samples = 3
+/** Longer answers are read as one page at night only. */
+const readMax = 15_000
 
 /** Quick over long lists, and silent about all but the first difference. */
 function sameRows(
@@ -53,7 +56,8 @@ async function checkWalks(
   const name = filters.map(({ column, operator, values }) => {
     return `${column} ${operator} ${values.length > 3 ? `${values.length} values` : values.join()}`
   })
-  for (const limit of [...limits, Math.max(expected.length, 1)]) {
+  const isRead = isNight || filters.length === 0 || expected.length <= readMax
+  for (const limit of [...limits, ...(isRead ? [Math.max(expected.length, 1)] : [])]) {
     const what = `${name.join(', ')}: ${expected.length} rows by ${limit}`
     if (expected.length <= limit * pagesMax) {
       sameRows(t, data, await world.walk(predicates, limit), expected, what)
@@ -116,10 +120,10 @@ for (const [kind, files] of Object.entries({ 'one file': oneFile, 'many files': 
     })
 
     await t.test('a walk under lists of any length is a full read in stored order', async (t) => {
-      for (const length of [1, 2, 3, 4, 5, 16, 17, 20, 200, 1000]) {
+      for (const length of [1, 4, 5, 16, 17, 200, 1000]) {
         for (const operator of ['in', 'not_in'] as const) {
           const filters = [filterOf('id', operator, ...spread(length, 'id'))]
-          await checkWalks(t, data, filters, operator === 'in' ? [7, 100, 1000] : [1000])
+          await checkWalks(t, data, filters, operator === 'in' ? [7, 1000] : [1000])
         }
       }
       for (const length of [4, 17, 200]) {
@@ -147,7 +151,7 @@ for (const [kind, files] of Object.entries({ 'one file': oneFile, 'many files': 
             if (hasMore !== at + limit < expected.length) throw new Error('hasMore is wrong')
           },
         ),
-        { numRuns: 60 },
+        { numRuns: runs(15) },
       )
       t.pass()
     })

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { buildCliFixture } from '../../cli/fixtures/cli-fixture.js'
 import { build } from '../../cli/fixtures/das-process.js'
+import { runs } from '../../support/runs.js'
 
 // Guarantee: no question that a caller can write takes the server down. Each ends in an answer, a
 // refusal, 503 or 504; memory stays within its limit; look-ups of others go on and are right.
@@ -113,7 +114,7 @@ await t.test('hostile questions end, and look-ups beside them are answered', asy
   })()
 
   const questions = fc.sample(hostile, {
-    numRuns: Number(process.env['HOSTILE_RUNS'] ?? 12),
+    numRuns: runs(12),
     seed: 20,
   })
   const ends: Record<string, number> = {}

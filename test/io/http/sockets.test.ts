@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
+import { METHODS, request } from 'node:http'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -44,6 +44,18 @@ await t.test('URL and headers over 32 KiB are 431 in the shape of every error', 
   }
   t.equal(logged(world, 'HPE_HEADER_OVERFLOW'), 4, 'and is logged, without what was sent')
   t.equal(logged(world, 'xxxxx'), 0)
+})
+
+await t.test('every method that Node.js reads is refused where a path lacks it', async (t) => {
+  const world = await startThings(t)
+  const port = await listen(world)
+  const others = METHODS.filter((method) => !['CONNECT', 'GET', 'HEAD'].includes(method))
+  t.ok(others.length > 20)
+  for (const method of others) {
+    const refused = await sendOne(port, requestText(`${method} /v1/things`))
+    isError(t, refused, 'method_not_allowed', /^Only GET and HEAD are allowed here/, method)
+    isError(t, await sendOne(port, requestText(`${method} /nowhere`)), 'not_found', /./, method)
+  }
 })
 
 await t.test('broken HTTP is 400 in the shape of every error', async (t) => {

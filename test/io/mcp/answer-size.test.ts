@@ -7,6 +7,7 @@ import { query, restRows, rowsOf, sameCell } from '../../support/query-results.j
 import { startShipped } from '../../support/shipped.js'
 import { startWorld } from '../../support/world.js'
 import type { World } from '../../support/world.js'
+import { runs } from '../../support/runs.js'
 
 /**
  * An agent's answer is never longer than 30,000 characters. What does not fit is held back, not
@@ -73,7 +74,7 @@ async function ask(
 
 const limit = fc.oneof(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 300 }))
 
-await t.test('100 random questions to 131 columns of accounts', async (t) => {
+await t.test('random questions to 131 columns of accounts', async (t) => {
   const columns = readFileSync('data/financials.columns.csv', 'utf8')
     .trim()
     .split('\n')
@@ -95,10 +96,10 @@ await t.test('100 random questions to 131 columns of accounts', async (t) => {
     fc.shuffledSubarray(columns, { minLength: 1 }),
   )
   const questions = fc.record({ filters, select, limit })
-  await ask(t, await startShipped(t), 'financials', questions, 100)
+  await ask(t, await startShipped(t), 'financials', questions, runs(35))
 })
 
-await t.test('400 random questions to long texts, long numbers and nested values', async (t) => {
+await t.test('random questions to long texts, long numbers and nested values', async (t) => {
   const world = await startWorld(t, {
     files: {
       'data/a.parquet': `SELECT i AS id, repeat('Жы"\\', (hash(i) % 200)::INT) AS text,
@@ -124,5 +125,5 @@ datasets:
   )
   const columns = ['id', 'text', '2110', 'share', 'list', 'kind']
   const select = fc.shuffledSubarray(columns, { minLength: 1 })
-  await ask(t, world, 'texts', fc.record({ filters, select, limit }), 400)
+  await ask(t, world, 'texts', fc.record({ filters, select, limit }), runs(130))
 })
