@@ -1,5 +1,4 @@
 import asyncHooks from 'node:async_hooks'
-import { METHODS } from 'node:http'
 import module, { syncBuiltinESMExports } from 'node:module'
 
 // What tap does in every process, and these tests do without: half of the CPU time of a short one.
@@ -15,13 +14,6 @@ syncBuiltinESMExports()
 // It records every file that a test loads, for coverage and its watch mode, in a thread of loader
 // hooks.
 if (env['DAS_TEST_COVERAGE'] !== '1') module.register = () => undefined
-
-// A server has a route for each path and method, and Node.js reads 35 methods: a third of its start.
-// Groups of files do with these; test/io/http/sockets.test.ts sends all.
-if (argv[1]?.includes('.test/groups/')) {
-  const sent = 'CONNECT DELETE GET HEAD OPTIONS PATCH POST PROPFIND PUT TRACE'.split(' ')
-  METHODS.splice(0, METHODS.length, ...sent)
-}
 
 // The processes that a test starts are as they are.
 if (argv[1]?.includes('.test/')) {

@@ -105,10 +105,13 @@ function yTicks(values: readonly number[]): readonly number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step)
 }
 
+/** Less than this is zero. */
+const leastPower = 1e-323
+
 /** 1, 2 or 5 times a power of ten. */
 function niceStep(wanted: number): number {
   if (!(wanted > 0)) return 1
-  const power = 10 ** Math.floor(Math.log10(wanted))
+  const power = Math.max(10 ** Math.floor(Math.log10(wanted)), leastPower)
   return power * ([1, 2, 5].find((each) => each * power >= wanted) ?? 10)
 }
 
