@@ -27,44 +27,72 @@ export function readsOf(store: ControlStore): AdmissionReads {
 
 /**
  * Reads control.db again only after something was written to it, by this process or another: the
- * connection for charges is asked each time. So a revocation takes effect with the next request.
+ * connection for charges is asked each time. So a revocation takes effect with the next request. A
+ * batch of charges says itself what it changed.
  */
 export function keptReads(store: ControlStore, charges: ChargeStore): AdmissionReads {
   const { token, usage } = readsOf(store)
-  const tokens = new KeptReads<TokenRecord>(() => charges.commitsOfOthers())
-  const usages = new KeptReads<Usage>(() => `${charges.commitsOfOthers()} ${charges.batches}`)
+  const others = () => charges.commitsOfOthers()
+  const tokens = new KeptReads<TokenRecord>(others)
+  const usages = new KeptReads<Usage>(others)
+  charges.watchCharges((charged) => {
+    const { batches } = charges
+    const [asked = ''] = [...charged.values()].map((each) => each.asked)
+    if ([...charged.values()].some((each) => each.asked !== asked)) return
+    const changed = [...charged].map(([id, each]) => [id, each.usage] as const)
+    usages.follow(`${batches} ${asked}`, `${batches + 1} ${asked}`, changed)
+  })
   return {
-    token: (hash) => tokens.get(Buffer.from(hash).toString('latin1'), () => token(hash)),
+    token: (hash) =>
+      tokens.get(
+        Buffer.from(hash).toString('latin1'),
+        () => '',
+        () => token(hash),
+      ),
     usage: (subscriptionId, period) =>
-      usages.get(`${subscriptionId} ${period}`, () => usage(subscriptionId, period)),
+      usages.get(
+        subscriptionId,
+        () => `${charges.batches} ${period}`,
+        () => usage(subscriptionId, period),
+      ),
   }
 }
 
 /** What was read of one state of the file. */
 class KeptReads<T> {
-  readonly #state: () => string | number
-  #known: string | number = ''
+  readonly #others: () => number
+  #known: { readonly others: number; readonly own: string } | null = null
   #values = new Cache<T>(keptMax)
 
-  /** `state` tells the states of the file apart. */
-  constructor(state: () => string | number) {
-    this.#state = state
+  /** `others` tells the states of the file apart that others left. */
+  constructor(others: () => number) {
+    this.#others = others
   }
 
+  /** `own` tells apart the states that this process's charges left, and what was asked for. */
   async get<Found extends T | undefined>(
     key: string,
+    own: () => string,
     read: () => Promise<Found>,
   ): Promise<T | Found> {
-    const state = this.#state()
-    if (state !== this.#known) {
-      this.#known = state
+    const known = { others: this.#others(), own: own() }
+    if (known.others !== this.#known?.others || known.own !== this.#known.own) {
+      this.#known = known
       this.#values = new Cache(keptMax)
     }
     const kept = this.#values.find(key)
     if (kept !== undefined) return kept
     const found = await read()
     // What was written meanwhile may be in it or not. A state never comes back.
-    if (found !== undefined && this.#state() === state) this.#values.keep(key, found)
+    const isSame = this.#others() === known.others && own() === known.own
+    if (found !== undefined && isSame) this.#values.keep(key, found)
     return found
+  }
+
+  /** Goes on to the next own state, which differs in these values; others' are checked later. */
+  follow(from: string, to: string, changed: readonly (readonly [key: string, value: T])[]): void {
+    if (this.#known?.own !== from) return
+    this.#known = { ...this.#known, own: to }
+    for (const [key, value] of changed) this.#values.keep(key, value)
   }
 }

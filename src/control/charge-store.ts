@@ -10,7 +10,7 @@ import type { StoreParts } from './store/store.js'
 import type { Turns } from './store/turns.js'
 import type { WriteWatch } from './store/sqlite-file.js'
 import { chargeAll } from './usage.js'
-import type { Charge, ChargeResult } from './usage.js'
+import type { Charge, ChargeResult, OnCharged } from './usage.js'
 
 export interface ChargeStoreOptions extends StoreParts {
   /** Those of this process's other connection to the same file. */
@@ -48,6 +48,7 @@ export class ChargeStore {
   readonly #sync: (file: number) => Promise<void>
   readonly #onSync: OnSync | undefined
   #watch: WriteWatch = () => undefined
+  #onCharged: OnCharged = () => undefined
   /**
    * Open files of the log that no sync uses; null before the first sync. The system tells of a
    * failed write once for each file that was open then, so syncs at the same time need one each,
@@ -97,6 +98,11 @@ export class ChargeStore {
     return this.#store.file.commitsOfOthers()
   }
 
+  /** Calls `onCharged` after the commit of each batch, before it counts as ended. */
+  watchCharges(onCharged: OnCharged): void {
+    this.#onCharged = onCharged
+  }
+
   /** Calls `watch` when charges are durable, and with the failure when they are not. */
   watchWrites(watch: WriteWatch): void {
     this.#watch = watch
@@ -110,7 +116,7 @@ export class ChargeStore {
     this.#store.file.refuseBlocked()
     return await this.#watched(async () => {
       await this.repairLog()
-      return await chargeAll(this.#store, charges)
+      return await chargeAll(this.#store, charges, this.#onCharged)
     }).finally(() => {
       this.#batches += 1
     })

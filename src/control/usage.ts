@@ -28,6 +28,15 @@ export interface ChargeResult {
   readonly globalUsed: number
 }
 
+/** Takes the usage of each subscription that a batch charged, as its commit left it. */
+export type OnCharged = (charged: ReadonlyMap<string, ChargedUsage>) => void
+
+/** The usage after a batch, as `readUsage` returns it for the month that was asked for. */
+interface ChargedUsage {
+  readonly asked: string
+  readonly usage: Usage
+}
+
 /** Rows used in one month. */
 export interface Usage {
   readonly period: string
@@ -43,29 +52,36 @@ export interface Usage {
  *
  * @throws service_unavailable when the charge can't be stored; then nothing is charged.
  */
-export function chargeAll(
+export async function chargeAll(
   store: ControlStore,
   charges: readonly Charge[],
+  onCharged?: OnCharged,
 ): Promise<ChargeResult[]> {
-  return store.write(async (tx) => {
+  const { results, charged } = await store.write(async (tx) => {
     const counters = new Counters(tx)
     const results: ChargeResult[] = []
     for (const charge of charges) results.push(await counters.charge(charge))
     await counters.save()
-    return results
+    return { results, charged: counters.charged }
   })
+  onCharged?.(charged)
+  return results
 }
 
 /** The usage that the charges of one transaction read and change, where possible once. */
 class Counters {
   readonly #tx: ControlStore
   /** By subscription, with the charges so far, and the month that was asked for. */
-  readonly #read = new Map<string, { readonly asked: string; readonly usage: Usage }>()
+  readonly #read = new Map<string, ChargedUsage>()
   /** Not yet in the transaction. */
   readonly #added = new Map<string, LaterUsage>()
 
   constructor(tx: ControlStore) {
     this.#tx = tx
+  }
+
+  get charged(): ReadonlyMap<string, ChargedUsage> {
+    return this.#read
   }
 
   async charge(charge: Charge): Promise<ChargeResult> {

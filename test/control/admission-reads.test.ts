@@ -31,7 +31,8 @@ async function openReads(t: Test) {
   return {
     ...{ path, control, charges, other, sold, hash: hashToken(sold.token) },
     reads: keptReads(control, charges),
-    charge: () => charges.chargeAll([{ ...charge, ...caps }]),
+    charge: (...periods: string[]) =>
+      charges.chargeAll([period, ...periods].map((each) => ({ ...charge, ...caps, period: each }))),
     chargeElsewhere: () => chargeAll(other, [{ ...charge, ...caps }]),
   }
 }
@@ -71,6 +72,16 @@ await t.test('charges of this and of another process count at once', async (t) =
   t.equal(await used(), 21)
 })
 
+await t.test('after a charge of this process its usage is known without a read', async (t) => {
+  const { reads, charge, control, sold } = await openReads(t)
+  await reads.usage(sold.subscriptionId, period)
+  await charge()
+  const running = control.turns.transact(async () => {
+    t.match(await reads.usage(sold.subscriptionId, period), { total: 7 }, 'though reads wait')
+  })
+  await running
+})
+
 await t.test('another file in its place is read anew', async (t) => {
   const { reads, control, charges, other, hash, sold } = await openReads(t)
   t.match(await reads.token(hash), { revokedAt: null })
@@ -92,7 +103,8 @@ await t.test('what is written during a read is not kept wrong', async (t) => {
   const steps = {
     token: () => reads.token(hashToken(current.token)),
     usage: () => reads.usage(subscriptionId, period),
-    charge,
+    charge: () => charge(),
+    'charge two months': () => charge('2026-07'),
     'charge elsewhere': chargeElsewhere,
     revoke: () => revokeToken(other, current.tokenId, clockAt(noon)),
     issue: async () => {

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import type { Static } from 'typebox'
 
 /**
- * How a row copy is laid out. It holds the rows of one file as texts that are ready to send:
+ * How a row copy is laid out. It holds the rows of one file as cells that answers are made of:
  *
  * | part      | holds                                                                             |
  * | --------- | --------------------------------------------------------------------------------- |
@@ -13,8 +13,8 @@ import type { Static } from 'typebox'
  * | directory | the first row and the place of each block, the first hash of each page            |
  * | footer    | JSON: where the parts are, and what the copy is of; then its CRC and its length   |
  *
- * A row is its number and its cells: JSON texts, an empty one for null, with separators between
- * them that no JSON text holds unescaped. All numbers are little-endian.
+ * It is made of rows as texts: the number and the cells, JSON texts, an empty one for null, with
+ * separators between them that no JSON text holds unescaped. All numbers are little-endian.
  */
 
 /** Between two rows: ASCII's record separator. */
@@ -36,7 +36,7 @@ export const codeBytesPerPage = pageBytes - 4
 export const historyValuesMax = 65_535
 
 /** The length and CRC of the footer, and this word, are the last bytes. */
-export const ending = Buffer.from('DASROWS1', 'latin1')
+export const ending = Buffer.from('DASROWS2', 'latin1')
 export const endingBytes = 8 + ending.length
 
 /** Where the pages of a part are. */

@@ -45,9 +45,11 @@ export class LookUp {
     held: HeldPages,
   ): Promise<number[]> {
     const rows: number[] = []
-    const first = await this.#firstPage(hash, from, pace, held)
+    let first = Math.max(0, this.#pagesBefore(hash.high) - 1)
+    const end = this.#pagesBefore(hash.high + 1)
+    if (end - first > 1) first = await this.#firstPage(first, end, hash, from, pace, held)
     for (let index = first; index < this.#firstHighs.length; index += 1) {
-      const page = await this.#page(index, pace, held)
+      const page = heldPage(index, held) ?? (await this.#page(index, pace, held))
       let place = firstNotBefore(page, hash, from)
       for (; place < entriesPerPage && rows.length < limit; place += 1) {
         const row = page[2 * entriesPerPage + place] ?? 0
@@ -60,9 +62,15 @@ export class LookUp {
   }
 
   /** The last page that begins before (hash, row): of a frequent value, not its first one. */
-  async #firstPage(hash: Hash, row: number, pace: Pace, held: HeldPages): Promise<number> {
-    let page = Math.max(0, this.#pagesBefore(hash.high) - 1)
-    let end = this.#pagesBefore(hash.high + 1)
+  async #firstPage(
+    first: number,
+    last: number,
+    hash: Hash,
+    row: number,
+    pace: Pace,
+    held: HeldPages,
+  ): Promise<number> {
+    let [page, end] = [first, last]
     while (end - page > 1) {
       const middle = (page + end) >>> 1
       if (firstNotBefore(await this.#page(middle, pace, held), hash, row) > 0) page = middle
@@ -84,13 +92,18 @@ export class LookUp {
 
   /** The entries of a page, without its checksum. */
   async #page(index: number, pace: Pace, held: HeldPages): Promise<Uint32Array> {
-    const at = (index - held.first) * pageBytes
-    if (held.bytes && at >= 0 && at < held.bytes.length) return entriesAt(held.bytes, at)
+    const known = heldPage(index, held)
+    if (known) return known
     const amount = Math.min(held.atOnce, this.#firstHighs.length - index)
     held.bytes = await this.#copy.readPages(this.#offset + index * pageBytes, amount, pace)
     held.first = index
     return entriesAt(held.bytes, 0)
   }
+}
+
+function heldPage(index: number, { first, bytes }: HeldPages): Uint32Array | null {
+  const at = (index - first) * pageBytes
+  return bytes && at >= 0 && at < bytes.length ? entriesAt(bytes, at) : null
 }
 
 function entriesAt(bytes: Buffer, start: number): Uint32Array {

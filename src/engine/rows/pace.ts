@@ -70,6 +70,11 @@ export class Pace {
     if (this.#leftOut > leftOutMax) throw new TooManyRowsError('most rows are left out again')
   }
 
+  /** Whether `turn` would give other work its turn now. */
+  get isLong(): boolean {
+    return this.#options.clock.monotonicMs() - this.#turnStart >= turnMs
+  }
+
   /**
    * Gives other work its turn if this one was long.
    * @throws the signal's reason; timeout at the end of the time limit

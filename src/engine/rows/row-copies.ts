@@ -1,14 +1,14 @@
 import type { Clock } from '../../clock.js'
 import type { Predicate } from '../../columns/predicate.js'
 import type { StoredFile, Version } from '../../versions/version.js'
-import type { ReadOptions } from '../engine.js'
+import type { ReadOptions, Row } from '../engine.js'
+import type { FilePosition } from '../../query/question.js'
 import type { FileQuestion, FileRows } from '../file-question.js'
 import { DamagedCopyError } from './layout.js'
 import { OpenCopies } from './open-copies.js'
 import { Pace, TooManyRowsError } from './pace.js'
 import { planRows, planSearch } from './plan.js'
 import type { CopyOfFile, RowPlan } from './plan.js'
-import { PageRows } from './page-rows.js'
 import { RowReader } from './row-reader.js'
 import { Splicer } from './splice.js'
 
@@ -78,32 +78,25 @@ export class RowCopies {
     { columns, after, limit }: FileQuestion,
     pace: Pace,
   ): Promise<FileRows> {
-    const page = new PageRows({
-      limit,
-      splicer: new Splicer(columns),
-      refuse: (file, cause) => this.#refuse(file, cause),
-    })
-    const { rows } = page
+    const splicer = new Splicer(columns)
+    const rows: Row<FilePosition>[] = []
     for (const file of plan.files) {
       if (after && file.index < after.file) continue
       const from = after?.file === file.index ? after.row + 1 : 0
       const hasMore = await this.#with(file, plan, pace, async (reader) => {
         // One extra row shows whether more rows follow; it is only counted.
-        for await (const numbers of reader.numbers(from, () => page.missing + 1)) {
+        for await (const numbers of reader.numbers(from, () => limit - rows.length + 1)) {
           for (let rest = numbers; rest.length > 0;) {
-            const taken = rest.slice(0, page.missing)
-            rest = rest.slice(taken.length)
-            await reader.read(taken, page)
-            if (rest.length === 0) break
-            page.flush()
-            if (rows.length === limit) return true
+            const missing = limit - rows.length
+            if (missing === 0) return true
+            await reader.read(rest.slice(0, missing), splicer, rows)
+            rest = rest.slice(missing)
           }
         }
         return false
       })
       if (hasMore) return { rows, hasMore }
     }
-    page.flush()
     return { rows, hasMore: false }
   }
 
@@ -170,8 +163,7 @@ export class RowCopies {
 function isOfDisk(cause: unknown): boolean {
   if (cause instanceof DamagedCopyError) return true
   const { code, syscall } = cause as NodeJS.ErrnoException
-  const isOfInflate = typeof code === 'string' && code.startsWith('Z_')
-  return isOfInflate || (code !== undefined && syscall !== undefined)
+  return code !== undefined && syscall !== undefined
 }
 
 /** Whether the process has too many files open, or too little memory, at this moment. */

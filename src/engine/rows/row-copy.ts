@@ -56,8 +56,7 @@ export class RowCopy implements SummedParts {
     const { buffer } = directory
     this.#places = new Float64Array(buffer, 0, amount)
     this.#blockRows = new Uint32Array(buffer, amount * 8, amount)
-    // A row begins with its number.
-    this.#cells = new Map(footer.columns.map((source, index) => [source, index + 1]))
+    this.#cells = new Map(footer.columns.map((source, index) => [source, index]))
     const lookUps = new Map<string, LookUp>()
     let start = amount * 12
     for (const { column, offset, pages } of footer.lookUps) {

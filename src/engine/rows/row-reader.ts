@@ -1,10 +1,11 @@
 import type { Row } from '../engine.js'
 import type { FilePosition } from '../../query/question.js'
 import type { HistoryFilter } from './history-of.js'
-import { DamagedCopyError, requireSum, rowEnd } from './layout.js'
-import { endOfCell, lookUpText, valueOfCell } from './look-up-value.js'
+import { cellsBeyond, copyCell, findCells, firstRowIn, nextRowIn } from './blocks.js'
+import type { RowPlace } from './blocks.js'
+import { DamagedCopyError, requireSum } from './layout.js'
+import { lookUpText, valueOfCell } from './look-up-value.js'
 import type { Pace } from './pace.js'
-import type { PageRows } from './page-rows.js'
 import type { CopyOfFile, RowConditions } from './plan.js'
 import type { RowCopy } from './row-copy.js'
 import { inAll, rowsFrom, rowsWith } from './row-set.js'
@@ -24,6 +25,10 @@ export class RowReader {
   readonly #history: HistoryFilter | null
   readonly #pace: Pace
   #cells: Cells | null = null
+  #found = new Int32Array(0)
+  /** Holds blocks that are read, until the next ones are. */
+  #room = Buffer.alloc(0)
+  #text = Buffer.alloc(0)
 
   /** Null if the copy can't decide every condition. */
   static of(
@@ -69,52 +74,72 @@ export class RowReader {
     }
   }
 
-  /** Reads the blocks of rows into a page, those that lie side by side at once. */
-  async read(numbers: readonly number[], page: PageRows): Promise<void> {
-    const copy = this.#copy
+  /**
+   * Adds the rows of these numbers, as the splicer makes them. Blocks that lie side by side are
+   * read at once. A row of another value with the same hash is left out.
+   */
+  async read(
+    numbers: readonly number[],
+    splicer: Splicer,
+    rows: Row<FilePosition>[],
+  ): Promise<void> {
+    const [copy, pace] = [this.#copy, this.#pace]
     for (let at = 0; at < numbers.length;) {
       const first = copy.blockOf(numbers[at] ?? 0)
       const start = copy.placeOf(first)
-      const parts: (readonly number[])[] = []
-      let next = first
-      do {
-        next += 1
-        const from = at
-        at = indexNotBelow(numbers, copy.firstRowOf(next), at)
-        parts.push(numbers.slice(from, at))
-      } while (
-        at < numbers.length &&
-        copy.blockOf(numbers[at] ?? 0) === next &&
+      let next = first + 1
+      let end = indexNotBelow(numbers, copy.firstRowOf(next), at)
+      while (
+        end < numbers.length &&
+        copy.blockOf(numbers[end] ?? 0) === next &&
         copy.placeOf(next + 1) - start <= readBytesMax
-      )
-      const bytes = await copy.read(page.room(copy.placeOf(next) - start), start, this.#pace)
-      for (const [index, part] of parts.entries()) {
-        const [from, to] = [copy.placeOf(first + index), copy.placeOf(first + index + 1)]
-        requireSum(bytes.subarray(from - start, to - start))
-        page.add({ reader: this, block: first + index, numbers: part }, to - from)
+      ) {
+        next += 1
+        end = indexNotBelow(numbers, copy.firstRowOf(next), end)
       }
-      page.flushIfFull()
-      await this.#pace.turn()
+      const read = copy.read(this.#roomFor(copy.placeOf(next) - start), start, pace)
+      const bytes = read instanceof Promise ? await read : read
+      for (let block = first; block < next; block += 1) {
+        const part = bytes.subarray(copy.placeOf(block) - start, copy.placeOf(block + 1) - start)
+        at = this.#addRows(part, block, numbers, at, splicer, rows)
+      }
+      if (pace.isLong) await pace.turn()
     }
   }
 
-  /** See `BlockReader`. */
-  rowsIn(
-    text: Buffer,
+  #roomFor(bytes: number): Buffer {
+    if (this.#room.length < bytes) this.#room = Buffer.allocUnsafe(bytes)
+    return this.#room.subarray(0, bytes)
+  }
+
+  /**
+   * Adds the rows of one block, from one index of the numbers on; returns the first index beyond.
+   * @throws DamagedCopyError if they are not where they should be
+   */
+  #addRows(
+    bytes: Buffer,
     block: number,
     numbers: readonly number[],
+    from: number,
     splicer: Splicer,
-  ): readonly Row<FilePosition>[] {
+    rows: Row<FilePosition>[],
+  ): number {
+    requireSum(bytes)
+    const end = this.#copy.firstRowOf(block + 1)
+    let row = this.#copy.firstRowOf(block)
+    if (bytes.readUInt32LE(4) !== row) throw new DamagedCopyError('a row is not in its place')
     this.#cells ??= splicer.cellsIn(this.#copy)
-    const firstRow = this.#copy.firstRowOf(block)
-    const rows: Row<FilePosition>[] = []
-    for (const number of numbers) {
-      const { from, to } = this.#rowIn(text, firstRow, number)
-      if (!this.#wanted.every((wanted) => this.#has(wanted, text, from, to))) continue
-      const encoded = splicer.splice(this.#cells, text, from, to)
+    let place = firstRowIn(bytes)
+    let index = from
+    for (; index < numbers.length; index += 1) {
+      const number = numbers[index] ?? end
+      if (number >= end) break
+      for (; row < number; row += 1) place = nextRowIn(bytes, place.to)
+      if (!this.#hasAll(bytes, place)) continue
+      const encoded = splicer.splice(this.#cells, bytes, place)
       rows.push({ encoded, position: { file: this.file.index, row: number } })
     }
-    return rows
+    return index
   }
 
   async #next(from: number, amount: number): Promise<Found> {
@@ -140,24 +165,26 @@ export class RowReader {
     return this.#wanted.length > 1 || (this.#history !== null && this.#history.verdict === null)
   }
 
-  /** @throws DamagedCopyError if the row is not where it should be */
-  #rowIn(text: Buffer, firstRow: number, number: number): { from: number; to: number } {
-    let from = 0
-    for (let row = firstRow; row < number; row += 1) from = endOfRow(text, from) + 1
-    const end = endOfCell(text, from, text.length)
-    if (Number(text.toString('latin1', from, end)) !== number) {
-      throw new DamagedCopyError('a row is not in its place')
+  /** Whether a row has a wanted value in each column: another one may have the same hash. */
+  #hasAll(block: Buffer, row: RowPlace): boolean {
+    for (const { column, texts } of this.#wanted) {
+      const cell = this.#copy.cellOf(column.source) ?? 0
+      if (this.#found.length <= cell + cellsBeyond) {
+        this.#found = new Int32Array(cell + cellsBeyond + 1)
+      }
+      findCells(block, row, this.#found, cell + 1)
+      const found = this.#found[cell] ?? 0
+      if (found === 0) return false
+      const end = copyCell(block, found, this.#textFor(2 * (row.to - found)), 0)
+      const value = valueOfCell(column, this.#text.toString('utf8', 0, end))
+      if (value === null || !texts.has(lookUpText(value))) return false
     }
-    return { from, to: endOfRow(text, from) }
+    return true
   }
 
-  #has({ column, texts }: Wanted, text: Buffer, from: number, to: number): boolean {
-    let start = from
-    for (let cell = this.#copy.cellOf(column.source) ?? 0; cell > 0; cell -= 1) {
-      start = endOfCell(text, start, to) + 1
-    }
-    const value = valueOfCell(column, text.toString('utf8', start, endOfCell(text, start, to)))
-    return value !== null && texts.has(lookUpText(value))
+  #textFor(bytes: number): Buffer {
+    if (this.#text.length < bytes) this.#text = Buffer.allocUnsafe(bytes)
+    return this.#text
   }
 }
 
@@ -166,9 +193,4 @@ function indexNotBelow(numbers: readonly number[], end: number, from: number): n
   let index = from
   while ((numbers[index] ?? end) < end) index += 1
   return index
-}
-
-function endOfRow(text: Buffer, from: number): number {
-  const found = text.indexOf(rowEnd, from)
-  return found < 0 ? text.length : found
 }

@@ -51,7 +51,7 @@ export async function rowsWith(
   let upTo = Infinity
   const all: number[] = []
   for (const hash of hashes) {
-    await pace.turn()
+    if (pace.isLong) await pace.turn()
     const rows = await lookUp.rowsOf(hash, from, limit, pace, pages)
     if (rows.length === limit) upTo = Math.min(upTo, rows.at(-1) ?? upTo)
     for (const row of rows) all.push(row)

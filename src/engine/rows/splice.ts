@@ -1,10 +1,10 @@
 import type { Column } from '../../columns/column.js'
-import { cellEnd } from './layout.js'
+import { cellsBeyond, copyCell, findCells } from './blocks.js'
+import type { RowPlace } from './blocks.js'
 import type { RowCopy } from './row-copy.js'
 
 /** A page of a few rows takes little memory, a long one few allocations. */
 const [chunkBytesMin, chunkBytesMax] = [2048, 65_536]
-const shortMax = 64
 const nothing = Buffer.from('null')
 
 /** Where the cells of an answer are in the rows of one copy. */
@@ -15,13 +15,13 @@ export interface Cells {
   readonly needed: number
 }
 
-/** Makes the JSON objects of one page from rows of copies; copies texts, and reads none. */
+/** Makes the JSON objects of one page from rows of copies; reads no text. */
 export class Splicer {
   readonly #columns: readonly Column[]
   /** `{"inn":` or `,"year":`, in the order of the answer. */
   readonly #keys: readonly Buffer[]
   readonly #bytesBeside: number
-  #starts = new Int32Array(0)
+  #found = new Int32Array(0)
   #chunk = Buffer.alloc(0)
   #used = 0
 
@@ -44,38 +44,24 @@ export class Splicer {
     return { places, needed: Math.max(...places) + 1 }
   }
 
-  /** The object of the row that is in `text` from `from` up to but not including `to`. */
-  splice({ places, needed }: Cells, text: Buffer, from: number, to: number): Buffer {
-    this.#findCells(needed, text, from, to)
+  /** The object of a row of `block`. */
+  splice({ places, needed }: Cells, block: Buffer, row: RowPlace): Buffer {
+    if (this.#found.length <= needed + cellsBeyond) {
+      this.#found = new Int32Array(needed + cellsBeyond + 1)
+    }
+    findCells(block, row, this.#found, needed)
     // A column is answered once at most, so no cell is copied twice.
-    this.#makeRoom(to - from + this.#bytesBeside)
+    this.#makeRoom(2 * (row.to - row.from) + this.#bytesBeside)
     const start = this.#used
     for (let index = 0; index < this.#keys.length; index += 1) {
-      const key = this.#keys[index] ?? nothing
-      const cell = places[index] ?? 0
-      const cellStart = this.#starts[cell] ?? 0
-      const cellStop = (this.#starts[cell + 1] ?? 0) - 1
-      this.#copy(key, 0, key.length)
-      if (cellStop === cellStart) this.#copy(nothing, 0, nothing.length)
-      else this.#copy(text, cellStart, cellStop)
+      const found = this.#found[places[index] ?? 0] ?? 0
+      this.#copy(this.#keys[index] ?? nothing)
+      if (found === 0) this.#copy(nothing)
+      else this.#used = copyCell(block, found, this.#chunk, this.#used)
     }
     this.#chunk[this.#used] = 0x7d
     this.#used += 1
     return this.#chunk.subarray(start, this.#used)
-  }
-
-  /** Each cell begins after the end of the one before; the last one needed ends before the next. */
-  #findCells(needed: number, text: Buffer, from: number, to: number): void {
-    if (this.#starts.length <= needed) this.#starts = new Int32Array(needed + 1)
-    const starts = this.#starts
-    let cell = 1
-    starts[0] = from
-    for (let at = from; at < to && cell <= needed; at += 1) {
-      if (text[at] !== cellEnd) continue
-      starts[cell] = at + 1
-      cell += 1
-    }
-    if (cell <= needed) starts[cell] = to + 1
   }
 
   #makeRoom(bytes: number): void {
@@ -85,13 +71,10 @@ export class Splicer {
     this.#used = 0
   }
 
-  /** Most cells are so short that a call of `copy` would cost more. */
-  #copy(bytes: Buffer, from: number, to: number): void {
+  /** Keys are so short that a call of `copy` would cost more. */
+  #copy(bytes: Buffer): void {
     const [chunk, used] = [this.#chunk, this.#used]
-    this.#used = used + to - from
-    if (to - from > shortMax) bytes.copy(chunk, used, from, to)
-    else {
-      for (let index = from; index < to; index += 1) chunk[used + index - from] = bytes[index] ?? 0
-    }
+    this.#used = used + bytes.length
+    for (let index = 0; index < bytes.length; index += 1) chunk[used + index] = bytes[index] ?? 0
   }
 }

@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib'
 import type { Column } from '../../columns/column.js'
 import { hashBytes } from './hash.js'
 import { HistoryCodes } from './history-codes.js'
-import { deflateBlock, inflateBlocks } from './blocks.js'
+import { decodeBlock, encodeBlock, endOfRow } from './blocks.js'
 import { blockBytesMax, cellEnd, ending, requireSum, rowEnd } from './layout.js'
 import type { Footer } from './layout.js'
 import { endOfCell, isText, lookUpText, valueOfCell } from './look-up-value.js'
@@ -45,7 +45,12 @@ export class RowCopyWriter {
   readonly #lookUps: readonly { readonly column: Column; readonly hashes: HashedRows }[]
   readonly #history: HistoryCodes | null
   readonly #noted: readonly NotedColumn[]
-  readonly #blocks: { readonly row: number; readonly offset: number; readonly sum: number }[] = []
+  readonly #blocks: {
+    readonly row: number
+    readonly offset: number
+    readonly bytes: number
+    readonly sum: number
+  }[] = []
   #pending: Buffer[] = []
   #pendingBytes = 0
   #offset = 0
@@ -69,12 +74,9 @@ export class RowCopyWriter {
    */
   async add(texts: readonly Buffer[]): Promise<void> {
     const blocks = texts.flatMap((text) => this.#blocksOf(text))
-    const packed = await Promise.all(blocks.map(({ text }) => deflateBlock(text)))
-    for (const [index, bytes] of packed.entries()) {
-      const block = blocks[index]
-      if (!block) continue
-      this.#blocks.push({ row: block.row, offset: this.#offset, sum: crc32(block.text) })
-      await this.#write(bytes)
+    for (const { row, text } of blocks) {
+      this.#blocks.push({ row, offset: this.#offset, bytes: text.length, sum: crc32(text) })
+      await this.#write(encodeBlock(text, row))
     }
   }
 
@@ -147,8 +149,7 @@ export class RowCopyWriter {
     const blocks: { readonly row: number; readonly text: Buffer }[] = []
     let [start, firstRow] = [0, this.#rows]
     for (let from = 0; from < text.length;) {
-      const found = text.indexOf(rowEnd, from)
-      const to = found < 0 ? text.length : found
+      const to = endOfRow(text, from)
       if (from > start && to - start > blockBytesMax) {
         blocks.push({ row: firstRow, text: text.subarray(start, from - 1) })
         ;[start, firstRow] = [from, this.#rows]
@@ -209,11 +210,12 @@ export class RowCopyWriter {
       const run = blocks.slice(first, first + readAtOnce)
       const bytes = Buffer.allocUnsafe((run.at(-1)?.end ?? start) - start)
       await this.#file.read(bytes, 0, bytes.length, start)
-      for (const { offset, end } of run) requireSum(bytes.subarray(offset - start, end - start))
-      const sizes = run.map(({ offset, end }) => end - offset)
-      const texts = inflateBlocks(bytes, sizes)
-      if (texts.some((text, index) => crc32(text) !== run[index]?.sum)) {
-        throw new WrongRowsError('rows are not stored as they came')
+      for (const { offset, end, bytes: size, sum } of run) {
+        const block = bytes.subarray(offset - start, end - start)
+        requireSum(block)
+        if (crc32(decodeBlock(block, size)) !== sum) {
+          throw new WrongRowsError('rows are not stored as they came')
+        }
       }
       first += run.length
     }

@@ -28,7 +28,7 @@ export interface Form {
 
 /** Increase one when the layout of its forms changes: then they are made again. */
 const layouts: Readonly<Record<FormKind, number>> = {
-  rows: 2,
+  rows: 3,
   pages: 1,
   search: 3,
   names: 1,

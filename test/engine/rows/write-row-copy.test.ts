@@ -6,10 +6,11 @@ import { machineClock } from '../../../src/clock.js'
 import { plainColumn } from '../../../src/columns/column.js'
 import { blockBytesMax } from '../../../src/engine/rows/layout.js'
 import { Pace } from '../../../src/engine/rows/pace.js'
-import { PageRows } from '../../../src/engine/rows/page-rows.js'
+import type { Row } from '../../../src/engine/engine.js'
 import { RowCopy } from '../../../src/engine/rows/row-copy.js'
 import { RowReader } from '../../../src/engine/rows/row-reader.js'
 import { wantedOf } from '../../../src/engine/rows/row-set.js'
+import type { FilePosition } from '../../../src/query/question.js'
 import { Splicer } from '../../../src/engine/rows/splice.js'
 import { RowCopyWriter, WrongRowsError } from '../../../src/engine/rows/write-row-copy.js'
 
@@ -44,13 +45,12 @@ async function readAll(path: string, value: string): Promise<readonly string[]> 
   try {
     const file = { index: 0, rows: copy.rows, copy: { path, guard: null, hash: null, name: 'a' } }
     const reader = RowReader.of(file, copy, { wanted: [wantedOf(id, [value])], history: [] }, pace)
-    const refuse = (_: unknown, cause: unknown) => {
-      throw cause
+    const splicer = new Splicer(columns)
+    const rows: Row<FilePosition>[] = []
+    for await (const numbers of reader?.numbers(0, () => 3) ?? []) {
+      await reader?.read(numbers, splicer, rows)
     }
-    const page = new PageRows({ limit: 100, splicer: new Splicer(columns), refuse })
-    for await (const numbers of reader?.numbers(0, () => 3) ?? []) await reader?.read(numbers, page)
-    page.flush()
-    return page.rows.map(({ encoded }) => String(encoded))
+    return rows.map(({ encoded }) => String(encoded))
   } finally {
     await copy.close()
   }
