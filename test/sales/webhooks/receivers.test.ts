@@ -59,8 +59,9 @@ await t.test('a slow receiver holds up no other subscription', async (t) => {
   const wanted = { subscriptionId, url: receiver.url, events: eventTypes, watch: null, now: noon }
   const other = await addWebhook(store, wanted)
   receiver.answer = (response) => {
-    if (receiver.received.at(-1)?.headers['webhook-id']?.includes(webhook.webhookId.slice(4)))
-      {return}
+    if (receiver.received.at(-1)?.headers['webhook-id']?.includes(webhook.webhookId.slice(4))) {
+      return
+    }
     response.writeHead(204).end()
   }
   const noted = sender.noteVersion(published)
