@@ -5,7 +5,7 @@ import { addWebhook, changeSecret, eventTypes } from '../../../src/control/hooks
 import { chargeAll, periodOf } from '../../../src/control/usage.js'
 import { webhookSecret } from '../../../src/sales/webhooks/send-message.js'
 import { WebhookSender } from '../../../src/sales/webhooks/webhook-sender.js'
-import { noon } from '../../control/fixtures/store.js'
+import { noon, openAnyStore } from '../../control/fixtures/store.js'
 import { isSignedBy } from './fixtures/receiver.js'
 import { deliveriesOf, key, published, startSender } from './fixtures/sender.js'
 
@@ -29,6 +29,45 @@ await t.test('a version is sent once, signed, with a thin body, by two senders',
     { n: 1, type: 'dataset.version', state: 'sent', status: 204, error: null, attempts: 1 },
   ])
   t.notMatch(log.join(), /receivers-secret|whsec_|localhost/)
+})
+
+// Guarantee: of several servers over one store, each event is sent once.
+await t.test('two servers over one store send each event once to each webhook', async (t) => {
+  const { receiver, store, path, parts, clock, sender, webhook, subscriptionId } =
+    await startSender(t)
+  const other = new WebhookSender({ ...parts, store: openAnyStore(t, path) })
+  t.teardown(() => other.close())
+  const wanted = { subscriptionId, url: receiver.url, events: eventTypes, watch: null, now: noon }
+  const second = await addWebhook(store, wanted)
+  const versions = Array.from({ length: 10 }, (_, index) => `v${index}`)
+  const noted = [sender, other].flatMap((each) =>
+    versions.map((version) => each.noteVersion({ ...published, version })),
+  )
+  await clock.advanceUntil(Promise.all([...noted, sender.send(), other.send()]))
+  await clock.advanceUntil(Promise.all([sender.send(), other.send()]))
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  t.equal(ids.length, 2 * versions.length)
+  t.equal(new Set(ids).size, ids.length)
+  for (const each of [webhook, second]) {
+    const found = await deliveriesOf(store, each)
+    t.same(new Set(found.map(({ state, attempts }) => `${state} ${attempts}`)), new Set(['sent 1']))
+  }
+})
+
+await t.test('the server that sends the letters sends; when it ends, another does', async (t) => {
+  const { receiver, path, parts, sender } = await startSender(t)
+  let isSecondSending = false
+  const jobs = { ...parts.jobs, tryTake: async () => isSecondSending }
+  const second = new WebhookSender({ ...parts, jobs, store: openAnyStore(t, path) })
+  t.teardown(() => second.close())
+  await second.noteVersion(published)
+  t.same(receiver.received, [])
+  await sender.send()
+  t.equal(receiver.received.length, 1)
+  await sender.close()
+  isSecondSending = true
+  await second.noteVersion({ ...published, version: 'v2' })
+  t.equal(receiver.received.length, 2)
 })
 
 await t.test('a version of a dataset without a grant is not sent', async (t) => {
