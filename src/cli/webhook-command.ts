@@ -5,16 +5,14 @@ import type { Webhook } from '../control/hooks/webhooks.js'
 import { keyOf } from '../control/keys.js'
 import type { ControlStore } from '../control/store/store.js'
 import { showSubscription } from '../control/subscriptions.js'
+import { findWebhook, resend, sendTest } from '../sales/webhooks/own-webhooks.js'
 import {
   addOwnWebhook,
   deliveryJson,
-  findWebhook,
   renewSecret,
-  resend,
-  sendTest,
   testJson,
   webhookJson,
-} from '../sales/webhooks/own-webhooks.js'
+} from '../sales/webhooks/routes/webhook-json.js'
 import { addGroup, addPrinted, collect } from './command.js'
 import type { Flags, Result } from './command.js'
 import type { CliParts } from './parts.js'

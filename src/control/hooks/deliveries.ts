@@ -129,7 +129,7 @@ export async function resendDelivery(
   )
 }
 
-/** Removes deliveries of over 30 days and events of over 32; the newest version of each dataset stays known. */
+/** Removes what is old; the newest version of each dataset stays known. */
 export async function removeOldDeliveries(store: ControlStore, now: number): Promise<void> {
   await store.write(async (tx) => {
     await tx.run(sql`DELETE FROM deliveries WHERE created_at < ${now - keptMs}`)

@@ -10,16 +10,9 @@ import { contextOf, queryOf, reading } from '../../../http/request-context.js'
 import type { HttpParts } from '../../../http/server.js'
 import { parseExactJson } from '../../../query/exact-json.js'
 import type { Caller, Service } from '../../../service.js'
-import {
-  addOwnWebhook,
-  deliveryJson,
-  findWebhook,
-  renewSecret,
-  resend,
-  testJson,
-  webhookJson,
-} from '../own-webhooks.js'
+import { findWebhook, resend } from '../own-webhooks.js'
 import type { WebhookSender } from '../webhook-sender.js'
+import { addOwnWebhook, deliveryJson, renewSecret, testJson, webhookJson } from './webhook-json.js'
 
 /** What the paths of watch lists and webhooks need. */
 export interface HookRouteParts extends Pick<HttpParts, 'readBody' | 'answerRows'> {
