@@ -76,7 +76,8 @@ function addDeliveries(app: FastifyInstance, parts: HookRouteParts): void {
     const data = rows.slice(0, deliveriesPage).map(deliveryJson)
     return { data, next_cursor: next ? String(next.n) : null }
   })
-  addHeld<HookParams>(app, parts, 'POST', `${hookUrl}/deliveries/:n/resend`, async (asked) => {
+  const resendUrl = `${hookUrl}/deliveries/:n(^\\d{1,9}$)/resend`
+  addHeld<HookParams>(app, parts, 'POST', resendUrl, async (asked) => {
     const delivery = await resend(store, await found(parts, asked), asked.params.n, now())
     void sender.send()
     void asked.reply.code(202)
