@@ -108,6 +108,7 @@ await t.test('the docs list every command, and no other', (t) => {
     'report',
     'subscription',
     'token',
+    'webhook',
   ]
   const names = commandNames(program).filter((name) => !groups.includes(name))
   const listed = tableAfter('docs/command-line.md', '## Commands').map(([cell]) =>

@@ -21,6 +21,7 @@ import { addServe } from './serve-command.js'
 import { addSubscription } from './subscription/subscription-command.js'
 import { addToken } from './token-command.js'
 import { addUsage } from './usage-command.js'
+import { addWebhookCommands } from './webhook-command.js'
 
 /**
  * Runs one command line and returns the exit code: 0, 1 (failed) or 2 (wrong usage). Prints errors
@@ -58,6 +59,7 @@ export function buildProgram(parts: CliParts): Command {
   addSubscription(program, parts)
   addToken(program, parts)
   addConnection(program, parts)
+  addWebhookCommands(program, parts)
   addUsage(program, parts)
   addExplain(program, parts)
   addBackup(program, parts)

@@ -69,7 +69,7 @@ export function addCors(app: FastifyInstance, origins: readonly string[]): void 
       if (origin === undefined) decide(null, false)
       else decide(null, isOpen ? '*' : allowed.has(origin) && origin)
     },
-    methods: ['GET', 'HEAD', 'POST'],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
     allowedHeaders,
     exposedHeaders,
     maxAge: preflightSeconds,

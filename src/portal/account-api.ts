@@ -1,4 +1,7 @@
 import type { RedirectTarget } from '../control/connections/redirect-target.js'
+import type { Delivery } from '../control/hooks/deliveries.js'
+import type { WatchList } from '../control/hooks/watch-lists.js'
+import type { Webhook } from '../control/hooks/webhooks.js'
 import type { Grant } from '../control/grants.js'
 import type { OrderKind, OrderState } from '../control/orders.js'
 import type { OwnConnection } from '../service/own-connections.js'
@@ -12,6 +15,26 @@ export interface ConnectionJson {
   readonly connected_at: string | null
   readonly last_used_at: string | null
   readonly state: OwnConnection['state']
+}
+
+/** A webhook in JSON, without its secret. */
+export interface WebhookJson extends Pick<Webhook, 'url' | 'events' | 'watch' | 'state'> {
+  readonly id: string
+  readonly created_at: string
+}
+
+/** A watch list in JSON, without its values. */
+export interface WatchListJson extends Omit<WatchList, 'values'> {
+  readonly count: number
+}
+
+/** A message to a webhook in JSON; `at` is the time of its last attempt, or when it was made. */
+export interface DeliveryJson extends Pick<
+  Delivery,
+  'n' | 'type' | 'state' | 'attempts' | 'status' | 'error'
+> {
+  readonly at: string
+  readonly next_attempt_at: string | null
 }
 
 /** What the account page reads of the shop; times are ISO 8601 in UTC, prices whole roubles. */

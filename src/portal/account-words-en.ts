@@ -1,4 +1,4 @@
-import type { ConnectionJson, OrderJson } from './account-api.js'
+import type { ConnectionJson, DeliveryJson, OrderJson, WebhookJson } from './account-api.js'
 import { dateWriter, numberWriter, pluralChooser } from '../wording.js'
 import { dayWriter } from './writers.js'
 
@@ -30,6 +30,24 @@ const connectionStates: Readonly<Record<ConnectionJson['state'], string>> = {
   replaced: 'ended with its token',
   expired: 'ended with the subscription',
   cancelled: 'ended with the subscription',
+}
+
+const eventTypes: Readonly<Record<DeliveryJson['type'], string>> = {
+  'dataset.version': 'a new version of a dataset',
+  'quota.80': '80 % of the rows are used',
+  'quota.used': 'all rows are used',
+  'subscription.ending': 'the subscription ends soon',
+}
+
+const webhookStates: Readonly<Record<WebhookJson['state'], string>> = {
+  active: 'active',
+  ended: 'ended: the receiver answered 410',
+}
+
+const deliveryStates: Readonly<Record<DeliveryJson['state'], string>> = {
+  waiting: 'waits',
+  sent: 'delivered',
+  failed: 'given up',
 }
 
 /** The texts of the account page in English. The other language has the same keys. */
@@ -122,6 +140,42 @@ export const englishAccountWords = {
   end: 'End',
   endOf: (app: string) => `End the connection of ${app}`,
   connectionEnded: (app: string) => `The connection of ${app} has ended.`,
+
+  webhooks: 'Webhooks',
+  webhooksText: 'Addresses to which a signed message is sent when something happens.',
+  noWebhooks: 'There are no webhooks.',
+  url: 'Address (https)',
+  events: 'Events',
+  eventTypes,
+  webhookStates,
+  watchList: 'Watch list',
+  add: 'Add',
+  remove: 'Delete',
+  deleted: (name: string) => `Deleted: ${name}.`,
+  test: 'Send a test',
+  tested: 'The test was delivered.',
+  newSecret: 'New secret',
+  secretShown: 'This is the secret. Copy it now: it is shown only once.',
+  deliveries: 'Messages',
+  deliveriesText: (url: string) => `Of the last 30 days, to ${url}.`,
+  noDeliveries: 'There are no messages.',
+  deliveryStates,
+  at: 'Time',
+  attempts: 'Attempts',
+  result: 'Last answer',
+  resend: 'Send again',
+  resent: (n: string) => `Message ${n} is sent again.`,
+  earlier: 'Earlier ones',
+  watchLists: 'Watch lists',
+  watchListsText:
+    'Values of a column. A webhook that names a list is sent a new version only when something ' +
+    'in the list changed.',
+  noWatchLists: 'There are no watch lists.',
+  name: 'Name',
+  column: 'Column',
+  values: 'Values, one in each line',
+  count: 'Values',
+  stored: (name: string) => `Stored: ${name}.`,
 }
 
 /** The texts of the account page in one language. */

@@ -2,7 +2,7 @@ import { russianAccountWords } from '../portal/account-words-ru.js'
 import { englishAccountWords } from '../portal/account-words-en.js'
 import { orderStateText } from '../portal/account-words-en.js'
 import type { AccountWords } from '../portal/account-words-en.js'
-import type { OrderJson } from '../portal/account-api.js'
+import type { OrderJson, WatchListJson, WebhookJson } from '../portal/account-api.js'
 import { fact, html } from '../portal/html.js'
 import type { Html } from '../portal/html.js'
 import type { PageContext } from '../portal/page-context.js'
@@ -17,6 +17,8 @@ import { lostTokenLink } from './orders/routes/lost-token-pages.js'
 export interface OwnSubscription {
   readonly account: AccountDescription
   readonly orders: readonly OrderJson[]
+  readonly webhooks: readonly WebhookJson[]
+  readonly watchLists: readonly WatchListJson[]
 }
 
 /**
@@ -61,7 +63,8 @@ function personPart(
   ]
 }
 
-function subscriptionPart(context: PageContext, { account, orders }: OwnSubscription): Html {
+function subscriptionPart(context: PageContext, own: OwnSubscription): Html {
+  const { account, orders } = own
   const { words, person, language } = context
   const { subscription, expires_at: end, datasets, global } = account
   const say = signInWords(language)
@@ -84,13 +87,13 @@ function subscriptionPart(context: PageContext, { account, orders }: OwnSubscrip
         resets === null ? '' : words.day(resets),
       ]),
     )}
-    ${ordersPart(context, orders)}
+    ${ordersPart(context, orders)} ${hooksPart(context, own)}
   </section>`
 }
 
 function ordersPart(context: PageContext, orders: readonly OrderJson[]): Html {
-  const { words, language } = context
-  const say: AccountWords = language === 'ru' ? russianAccountWords : englishAccountWords
+  const { words } = context
+  const say = accountWords(context)
   const waiting = orders.filter(({ payment }) => payment !== null)
   return html`<div class="orders">
     <h3>${say.orders}</h3>
@@ -119,4 +122,33 @@ function ordersPart(context: PageContext, orders: readonly OrderJson[]): Html {
           <p class="payment">${payment}</p>`,
     )}
   </div>`
+}
+
+/** Webhooks and watch lists; the script adds what can be done with them. */
+function hooksPart(context: PageContext, { webhooks, watchLists }: OwnSubscription): Html {
+  const { words } = context
+  const say = accountWords(context)
+  const hookTitles = [say.url, say.events, say.watchList, say.state]
+  const hooks = webhooks.map(({ url, events, watch, state }) => {
+    const types = events.map((type) => say.eventTypes[type]).join(', ')
+    return [url, types, watch ?? '', say.webhookStates[state]]
+  })
+  const lists = watchLists.map(({ name, dataset, column, count }) => {
+    return [name, dataset, column, words.number(count)]
+  })
+  const none = (text: string) => html`<p class="muted">${text}</p>`
+  return html`<div class="hooks">
+    <h3>${say.webhooks}</h3>
+    ${hooks.length === 0 ? none(say.noWebhooks) : wideTable(say.webhooks, hookTitles, hooks)}
+    <h3>${say.watchLists}</h3>
+    ${
+      lists.length === 0
+        ? none(say.noWatchLists)
+        : wideTable(say.watchLists, [say.name, words.dataset, say.column, say.count], lists)
+    }
+  </div>`
+}
+
+function accountWords({ language }: PageContext): AccountWords {
+  return language === 'ru' ? russianAccountWords : englishAccountWords
 }

@@ -2,6 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { asPerson, requireSubscriber } from '../access/principal.js'
 import type { Language } from '../config.js'
 import { ServiceError } from '../errors.js'
+import { listWatchLists } from '../control/hooks/watch-lists.js'
+import { listWebhooks } from '../control/hooks/webhooks.js'
 import { inOrder } from '../control/in-order.js'
 import type { RequestContext, Service } from '../service.js'
 import { isRefusal } from './orders/refusals.js'
@@ -27,6 +29,8 @@ import { accountPage } from './account-page.js'
 import type { OwnSubscription } from './account-page.js'
 import { accountJson, connectionJson, orderJson, quoteJson, readJson } from './account-json.js'
 import { OrderSchema, TypedCodeSchema, WantedSchema } from './account-json.js'
+import { summaryOf } from './webhooks/routes/watch-routes.js'
+import { webhookJson } from './webhooks/routes/webhook-json.js'
 import { shopWordsOf } from './orders/routes/shop-words.js'
 
 export interface AccountRouteParts {
@@ -80,7 +84,8 @@ async function ownedBy(
   return await inOrder(person?.subscriptions ?? [], async (subscription) => {
     const principal = asPerson(subscription, person?.sessionId ?? '')
     const caller = await service.admitKnown(context, principal, 0)
-    const { orders } = await shopAccount(shop, subscription.subscriptionId)
+    const id = subscription.subscriptionId
+    const { orders } = await shopAccount(shop, id)
     const account = await service.account(caller)
     const datasets = account.datasets.map((each) => {
       return { ...each, name: titleOf(shop, language, each.name) }
@@ -88,6 +93,8 @@ async function ownedBy(
     return {
       account: { ...account, datasets },
       orders: orders.map((order) => orderJson(shop, language, order)),
+      webhooks: (await listWebhooks(shop.store, id)).map(webhookJson),
+      watchLists: (await listWatchLists(shop.store, id)).map(summaryOf),
     }
   })
 }

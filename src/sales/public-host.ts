@@ -43,7 +43,8 @@ export async function askPublicHost(
   const limit = abortAfter(clock, timeoutMs)
   const signal = stop ? AbortSignal.any([limit, stop]) : limit
   signal.throwIfAborted()
-  const addresses = await untilAborted((options.resolve ?? resolveAll)(url.hostname), signal)
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const addresses = await untilAborted((options.resolve ?? resolveAll)(host), signal)
   const isAllowed = options.isAllowed ?? isPublicAddress
   const [address] = addresses
   if (address === undefined || !addresses.every(isAllowed)) {
@@ -90,6 +91,8 @@ function send(
     // An agent would keep the connection for another request.
     request(url, { ...options, agent: false }, resolve)
       .once('error', reject)
+      // Of an answer that switches protocols (101), Node reports only that the connection ended.
+      .once('close', () => reject(new HostError('the connection ended without an answer')))
       .end(body)
   })
 }

@@ -47,6 +47,13 @@ const recordedBy: Readonly<Record<string, readonly string[]>> = {
   'subscription cancel': ['subscription.cancelled'],
   'connection list': [],
   'connection revoke': ['connection.ended'],
+  'webhook list': [],
+  'webhook add': ['webhook.added'],
+  'webhook deliveries': [],
+  'webhook remove': ['webhook.deleted'],
+  'webhook resend': [],
+  'webhook secret': ['webhook.secret'],
+  'webhook test': [],
   'order list': [],
   'order show': [],
   'order confirm': ['subscription.created', 'token.issued', 'order.confirmed'],
@@ -98,6 +105,9 @@ await t.test('every command that changes something is recorded, and no other', a
   const [token] = await json<{ id: string }[]>(cli, 'token', 'list', id)
   const confirmed = await orderYear(cli, 'c@d.example')
   const connection = await connect(cli, id, token?.id ?? '')
+  const hook = [id, 'https://localhost:1/?key=own', '--event', 'quota.80']
+  const addHook = () => json<{ id: string }>(cli, 'webhook', 'add', ...hook)
+  const [removed, webhook] = [(await addHook()).id, (await addHook()).id]
   const argvOf: Readonly<Record<string, readonly string[]>> = {
     'subscription create': create,
     'subscription show': ['subscription', 'show', id],
@@ -110,6 +120,12 @@ await t.test('every command that changes something is recorded, and no other', a
     'order decline': ['order', 'decline', await orderYear(cli, 'e@f.example')],
     'token reissue': ['token', 'reissue', id],
     'token revoke': ['token', 'revoke', token?.id ?? ''],
+    'webhook add': ['webhook', 'add', ...hook],
+    'webhook deliveries': ['webhook', 'deliveries', webhook],
+    'webhook remove': ['webhook', 'remove', removed],
+    'webhook resend': ['webhook', 'resend', webhook, '1'],
+    'webhook secret': ['webhook', 'secret', webhook],
+    'webhook test': ['webhook', 'test', webhook],
     usage: ['usage', '--repair'],
     explain: ['explain', id, '/v1/financials?inn=eq.0000000001'],
     backup: ['backup', join(cli.folder, 'copy.db')],
@@ -132,7 +148,7 @@ await t.test('every command that changes something is recorded, and no other', a
     for (const { actor, time } of added) t.same([actor, time], ['olga', '2026-11-15T12:00:00Z'])
   }
   const { stdout } = await cli.das(['audit', '--json'])
-  t.notMatch(stdout, /das_live_/, 'no token')
+  t.notMatch(stdout, /das_live_|whsec_|localhost/, 'no token, no secret, no address')
 })
 
 /** Makes a connection as an agent's sign-in does, and returns its id. */

@@ -14,7 +14,18 @@ function commandLines(command: Command, path: readonly string[] = []): (readonly
 const program = buildProgram({ version: '0', stdout: {}, stderr: {} } as unknown as CliParts)
 const lines = commandLines(program)
 const groups = [
-  ...['', 'connection', 'control', 'dataset', 'mail', 'order', 'report', 'subscription', 'token'],
+  ...[
+    '',
+    'connection',
+    'control',
+    'dataset',
+    'mail',
+    'order',
+    'report',
+    'subscription',
+    'token',
+    'webhook',
+  ],
 ]
 const leaves = lines.filter((path) => !groups.includes(path.join(' ')))
 
@@ -60,6 +71,13 @@ await t.test('every command has a help text with an example, and --json', async 
     'token reissue',
     'token revoke',
     'usage',
+    'webhook add',
+    'webhook deliveries',
+    'webhook list',
+    'webhook remove',
+    'webhook resend',
+    'webhook secret',
+    'webhook test',
   ])
   for (const path of lines) {
     const name = ['das', ...path].join(' ')

@@ -44,7 +44,7 @@ await t.test('a page of an origin that is set may ask, and read answers and erro
     t.equal(asked.status, 204)
     t.equal(asked.text, '')
     t.equal(asked.headers['access-control-allow-origin'], origin)
-    t.equal(asked.headers['access-control-allow-methods'], 'GET, HEAD, POST')
+    t.equal(asked.headers['access-control-allow-methods'], 'GET, HEAD, POST, PUT, DELETE')
     t.equal(
       asked.headers['access-control-allow-headers'],
       'Authorization, Content-Type, If-None-Match, Last-Event-ID, MCP-Protocol-Version, ' +
@@ -78,6 +78,26 @@ await t.test('a page of an origin that is set may ask, and read answers and erro
   for (const { status, headers: given } of others) {
     t.equal(given['access-control-allow-origin'], mine, String(status))
     t.equal(given['access-control-allow-credentials'], undefined, 'no cookies')
+  }
+})
+
+await t.test('such a page may also change watch lists and webhooks', async (t) => {
+  const world = await startThings(t, { corsOrigins })
+  const { token } = await world.subscribe(['things:pro'])
+  const headers = { origin: mine, 'content-type': 'application/json' }
+  const list = JSON.stringify({ dataset: 'things', column: 'id', values: ['a1'] })
+  for (const [method, body] of [['PUT', list], ['DELETE']] as const) {
+    const asked = await world.get('/v1/watch/mine', undefined, {
+      method: 'OPTIONS',
+      headers: { origin: mine, 'access-control-request-method': method },
+    })
+    t.match([asked.status, asked.headers['access-control-allow-methods']], [204, method])
+    const changed = await world.get('/v1/watch/mine', token, {
+      ...{ method, headers },
+      ...(body !== undefined && { body }),
+    })
+    t.equal(changed.headers['access-control-allow-origin'], mine)
+    t.equal(changed.status, method === 'PUT' ? 200 : 204)
   }
 })
 

@@ -4,8 +4,11 @@ import { maySee } from './events.js'
 import { webhookColumns } from './webhooks.js'
 import type { EventType, Webhook } from './webhooks.js'
 
-/** Deliveries, and events, are kept so long. */
-const keptMs = 30 * 24 * 3_600_000
+const dayMs = 24 * 3_600_000
+/** Deliveries are kept so long. */
+const keptMs = 30 * dayMs
+/** Events are known longer than a month, in which a quota is reported once. */
+const knownMs = 32 * dayMs
 
 /** A message to a webhook; times in ms since the epoch, UTC. */
 export interface Delivery {
@@ -126,13 +129,12 @@ export async function resendDelivery(
   )
 }
 
-/** Removes what is older than 30 days; the newest version of each dataset stays known. */
+/** Removes what is old; the newest version of each dataset stays known. */
 export async function removeOldDeliveries(store: ControlStore, now: number): Promise<void> {
-  const before = now - keptMs
   await store.write(async (tx) => {
-    await tx.run(sql`DELETE FROM deliveries WHERE created_at < ${before}`)
+    await tx.run(sql`DELETE FROM deliveries WHERE created_at < ${now - keptMs}`)
     await tx.run(
-      sql`DELETE FROM events WHERE created_at < ${before}
+      sql`DELETE FROM events WHERE created_at < ${now - knownMs}
          AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.event_id = events.id)
          AND (type <> 'dataset.version' OR EXISTS (
            SELECT 1 FROM events newer WHERE newer.type = events.type

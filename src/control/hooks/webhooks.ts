@@ -74,16 +74,17 @@ export async function addWebhook(
   return { ...webhook, webhookId, state: 'active', ...times }
 }
 
-/** The webhooks of a subscription, oldest first, or the one of this id. */
+/** The webhooks of a subscription, or of all (null), oldest first, or the one of this id. */
 export async function listWebhooks(
   store: ControlStore,
-  subscriptionId: string,
+  subscriptionId: string | null,
   webhookId?: string,
 ): Promise<readonly Webhook[]> {
+  const isOwn = subscriptionId === null ? sql`true` : sql`w.subscription_id = ${subscriptionId}`
   const isAsked = webhookId === undefined ? sql`true` : sql`w.id = ${webhookId}`
   const rows = await store.all<WebhookRow>(
     sql`SELECT ${webhookColumns} FROM webhooks w
-     WHERE w.subscription_id = ${subscriptionId} AND ${isAsked} ORDER BY w.created_at, w.id`,
+     WHERE ${isOwn} AND ${isAsked} ORDER BY w.created_at, w.id`,
   )
   return rows.map((row) => ({ ...row, events: row.events.split(' ') as EventType[] }))
 }

@@ -51,7 +51,7 @@ const notAscii = /[^ -~]/
 
 interface Order {
   /** GET if left out. */
-  readonly method?: 'POST' | 'DELETE'
+  readonly method?: 'POST' | 'PUT' | 'DELETE'
   /** Sent as JSON. */
   readonly body?: unknown
 }

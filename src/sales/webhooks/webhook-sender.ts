@@ -12,6 +12,7 @@ import type { ControlStore } from '../../control/store/store.js'
 import { Rounds } from '../../rounds.js'
 import { nextAttempt, waitMaxMs, withRetries } from '../retries.js'
 import { findEvents } from './find-events.js'
+import { goneStatus, sendTest } from './own-webhooks.js'
 import { sendMessage } from './send-message.js'
 import type { MessageParts, Receipt } from './send-message.js'
 
@@ -42,8 +43,6 @@ const holdMs = 120_000
 /** Messages at a time: receivers may be slow. */
 const sendingMax = 16
 const messagesMax = 1000
-/** The answer of a receiver that wants no more messages. */
-const goneStatus = 410
 
 /**
  * Sends the messages of webhooks: every five seconds all that are due. Every minute it finds what
@@ -100,12 +99,8 @@ export class WebhookSender {
   }
 
   /** Sends a message of the type `test` to a webhook now. */
-  async test(webhook: Webhook): Promise<Receipt> {
-    const id = `msg_${this.#parts.store.random.uuid()}`
-    const data = { webhook: webhook.webhookId }
-    const receipt = await sendMessage(this.#parts, webhook, { id, type: 'test', data })
-    await this.#endIfGone(webhook, receipt)
-    return receipt
+  test(webhook: Webhook): Promise<Receipt> {
+    return sendTest(this.#parts, webhook)
   }
 
   /** Interrupts the messages that are being sent: they are tried again later. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { demoToken, startThings } from '../../support/things.js'
+import { startThings } from '../../support/things.js'
 import { isSignedBy, startReceiver } from './fixtures/receiver.js'
 
 const receiver = await startReceiver(t)
@@ -111,31 +111,4 @@ await t.test('there are at most 10 webhooks and 20 lists', async (t) => {
   for (let count = 0; count < 21; count += 1) lists.push((await put(`l${count}`, list, own)).status)
   t.same(lists, [...Array.from({ length: 20 }, () => 200), 400])
   t.equal((await put('l3', list, own)).status, 200, 'replacing adds none')
-})
-
-await t.test('the demo gets 404, and another subscription finds nothing', async (t) => {
-  const { body } = await world.post('/v1/webhooks', token, { url, events })
-  await put('mine', list)
-  const id = String(body['id'])
-  const { token: stranger } = await world.subscribe(['things:pro'])
-  const paths: [string, string][] = [
-    ['DELETE', `/v1/webhooks/${id}`],
-    ['POST', `/v1/webhooks/${id}/test`],
-    ['POST', `/v1/webhooks/${id}/secret`],
-    ['GET', `/v1/webhooks/${id}/deliveries`],
-    ['POST', `/v1/webhooks/${id}/deliveries/1/resend`],
-    ['GET', '/v1/watch/mine'],
-    ['DELETE', '/v1/watch/mine'],
-  ]
-  for (const [method, path] of paths) {
-    const options = { method: method as 'GET' }
-    t.equal((await world.get(path, stranger, options)).status, 404, `${method} ${path}`)
-  }
-  const all = [...paths, ['GET', '/v1/watch'], ['GET', '/v1/webhooks'], ['POST', '/v1/webhooks']]
-  for (const [method, path = ''] of all) {
-    const options = { method: method as 'GET' }
-    t.equal((await world.get(path, demoToken, options)).status, 404, `${method} ${path}`)
-    t.equal((await world.get(path, undefined, options)).status, 401, `${method} ${path}`)
-  }
-  t.match((await world.get('/v1/webhooks', token)).body.data, [{ id }])
 })

@@ -1,5 +1,6 @@
 import type { AccountDescription } from '../../../service/account.js'
 import { connectionsView } from './connections-view.js'
+import { watchListsView, webhooksView } from './hooks-view.js'
 import { ordersView } from './orders-view.js'
 import { reissueForm } from './reissue-form.js'
 import { usageView } from './usage-view.js'
@@ -65,8 +66,8 @@ function startOwn(): void {
   const own = payer()
   const place = document.querySelector(`[data-subscription="${own}"]`)
   if (own === null || place === null) return
-  // The script shows them with their receipts.
-  place.querySelector('.orders')?.remove()
+  // The script shows them with what can be done.
+  for (const part of place.querySelectorAll('.orders, .hooks')) part.remove()
   place.append(...subscriptionView(sessionMark + own))
 }
 
@@ -76,5 +77,6 @@ function subscriptionView(token: string): readonly HTMLElement[] {
   const orders = ordersView(token, ({ can_reissue: canReissue }) => {
     if (canReissue && reissue.childElementCount === 0) reissue.append(reissueForm(token))
   })
-  return [orders, connectionsView(token), reissue]
+  const hooks = [webhooksView(token), watchListsView(token)]
+  return [orders, connectionsView(token), ...hooks, reissue]
 }

@@ -1,8 +1,9 @@
 import { ask } from '../ask-page.js'
 import type { Answer } from '../ask-page.js'
-import { element } from '../element.js'
+import { button, element } from '../element.js'
 import { words } from '../page-words.js'
 import { sayRefusal } from '../refusal-text.js'
+import { say } from './account-words.js'
 
 export type Cell = string | HTMLElement
 
@@ -71,8 +72,59 @@ export function statusLine(): StatusLine {
   }
 }
 
-/** The server answers in the language of the page. */
+/** What a section lists: the items that this path answers. */
+interface Listed<Item> {
+  readonly id: string
+  readonly path: string
+  readonly title: string
+  readonly text: string
+  readonly none: string
+  readonly titles: readonly string[]
+  readonly cells: (item: Item) => readonly Cell[]
+}
+
+/** A section with a list, and what is done with it. */
+export interface ListSection extends StatusLine {
+  readonly section: HTMLElement
+  /** Asks, shows the list again and says what was done; null when refused. */
+  readonly act: (done: string, ...asked: Parameters<StatusLine['ask']>) => Promise<unknown>
+}
+
+/** Builds a section that lists what the server has, with `more` below the list. */
+export function listSection<Item>(
+  token: string,
+  { id, path, title, text, none, titles, cells }: Listed<Item>,
+  ...more: readonly HTMLElement[]
+): ListSection {
+  const status = statusLine()
+  const place = element('div')
+  const load = async (query = '') => {
+    const answer = await status.ask(`${path}${query}`, token)
+    if (answer === null) return
+    // The server's functions for JSON wrote them.
+    const { data, next_cursor: next } = answer as {
+      readonly data: readonly Item[]
+      readonly next_cursor?: string | null
+    }
+    const list = data.length === 0 ? element('p', { class: 'muted' }, none) : null
+    place.replaceChildren(list ?? table(title, titles, data.map(cells)))
+    if (next) place.append(button(say.earlier, () => load(`?cursor=${next}`)))
+  }
+  const act: ListSection['act'] = async (done, ...asked) => {
+    const answer = await status.ask(...asked)
+    if (answer === null) return null
+    await load()
+    status.sayDone(done)
+    return answer
+  }
+  void load()
+  const head = [element('h2', { id }, title), element('p', {}, text), status.line]
+  return { ...status, act, section: element('section', {}, ...head, place, ...more) }
+}
+
+/** The server answers in the language of the page; REST has one language. */
 function inLanguage(path: string): string {
+  if (!path.startsWith('/account')) return path
   const { lang } = document.documentElement
   return `${path}${path.includes('?') ? '&' : '?'}lang=${lang}`
 }

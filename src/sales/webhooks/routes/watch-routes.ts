@@ -10,6 +10,7 @@ import {
 import type { WatchList } from '../../../control/hooks/watch-lists.js'
 import { ServiceError, badRequest } from '../../../errors.js'
 import { reading } from '../../../http/request-context.js'
+import type { WatchListJson } from '../../../portal/account-api.js'
 import { findColumn } from '../../../query/check-parts.js'
 import { shapeReader } from '../../../query/read-shape.js'
 import type { Caller } from '../../../service.js'
@@ -86,6 +87,7 @@ function checkedList(caller: Caller, name: string, content: unknown): WatchList 
   return { name, dataset, column: columnName, ...once }
 }
 
-function summaryOf({ values, ...list }: WatchList) {
+/** A list in JSON, without its values. */
+export function summaryOf({ values, ...list }: WatchList): WatchListJson {
   return { ...list, count: values.length }
 }

@@ -1,27 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import Type from 'typebox'
 import { requireSubscriber } from '../../../access/principal.js'
-import { listDeliveries, resendDelivery } from '../../../control/hooks/deliveries.js'
-import type { Delivery } from '../../../control/hooks/deliveries.js'
-import {
-  addWebhook,
-  changeSecret,
-  deleteWebhook,
-  eventTypes,
-  listWebhooks,
-} from '../../../control/hooks/webhooks.js'
+import { listDeliveries } from '../../../control/hooks/deliveries.js'
+import { deleteWebhook, listWebhooks } from '../../../control/hooks/webhooks.js'
 import type { Webhook } from '../../../control/hooks/webhooks.js'
 import type { ControlStore } from '../../../control/store/store.js'
-import { ServiceError, badRequest } from '../../../errors.js'
+import { badRequest } from '../../../errors.js'
 import { canRead } from '../../../http/find-routes.js'
 import { contextOf, queryOf, reading } from '../../../http/request-context.js'
 import type { HttpParts } from '../../../http/server.js'
 import { parseExactJson } from '../../../query/exact-json.js'
-import { shapeReader } from '../../../query/read-shape.js'
 import type { Caller, Service } from '../../../service.js'
-import { isoTime } from '../../../text.js'
-import { earlierSecretMs, webhookSecret } from '../send-message.js'
+import { findWebhook, resend } from '../own-webhooks.js'
 import type { WebhookSender } from '../webhook-sender.js'
+import { addOwnWebhook, deliveryJson, renewSecret, testJson, webhookJson } from './webhook-json.js'
 
 /** What the paths of watch lists and webhooks need. */
 export interface HookRouteParts extends Pick<HttpParts, 'readBody' | 'answerRows'> {
@@ -47,19 +38,6 @@ interface HookParams {
   readonly n: string
 }
 
-const NewWebhook = Type.Object(
-  {
-    url: Type.String({ maxLength: 2000, description: 'an https address of at most 2000 letters' }),
-    events: Type.Array(Type.Union(eventTypes.map((type) => Type.Literal(type))), {
-      minItems: 1,
-      description: `a list of ${eventTypes.join(', ')}`,
-    }),
-    watch: Type.Optional(Type.String({ description: 'the name of a watch list' })),
-  },
-  { additionalProperties: false, description: 'an object {url, events, watch}' },
-)
-const readWebhook = shapeReader(NewWebhook, 'the body')
-
 const deliveriesPage = 100
 /** Other names below it belong to a dataset that is called so. */
 const hookUrl = '/v1/webhooks/:id(^whk_\\w+$)'
@@ -71,25 +49,19 @@ export function addWebhooks(app: FastifyInstance, parts: HookRouteParts): void {
     return { data: (await listWebhooks(store, subscriptionId)).map(webhookJson) }
   })
   addHeld(app, parts, 'POST', '/v1/webhooks', async ({ subscriptionId, request, reply }) => {
-    const { url, events, watch = null } = readWebhook(await jsonOf(parts, request, reply))
-    const wanted = { url: requireHttps(url), events: [...new Set(events)], watch }
-    const webhook = await addWebhook(store, { ...wanted, subscriptionId, now: now() })
+    const content = await jsonOf(parts, request, reply)
     void reply.code(201)
-    return { ...webhookJson(webhook), secret: webhookSecret(key, webhook) }
+    return await addOwnWebhook(store, key, subscriptionId, content, now())
   })
   addHeld<HookParams>(app, parts, 'DELETE', hookUrl, async (asked) => {
     await deleteWebhook(store, await found(parts, asked), now())
     return asked.reply.code(204).send()
   })
   addHeld<HookParams>(app, parts, 'POST', `${hookUrl}/test`, async (asked) => {
-    const { status, error } = await sender.test(await found(parts, asked, true))
-    return { delivered: error === null, status, error }
+    return testJson(await sender.test(await found(parts, asked)))
   })
   addHeld<HookParams>(app, parts, 'POST', `${hookUrl}/secret`, async (asked) => {
-    const webhook = await changeSecret(store, await found(parts, asked), now())
-    const earlierEnds = isoTime(webhook.secretChangedAt + earlierSecretMs)
-    const secret = webhookSecret(key, webhook)
-    return { ...webhookJson(webhook), secret, previous_valid_until: earlierEnds }
+    return await renewSecret(store, key, await found(parts, asked), now())
   })
   addDeliveries(app, parts)
 }
@@ -106,11 +78,7 @@ function addDeliveries(app: FastifyInstance, parts: HookRouteParts): void {
   })
   const resendUrl = `${hookUrl}/deliveries/:n(^\\d{1,9}$)/resend`
   addHeld<HookParams>(app, parts, 'POST', resendUrl, async (asked) => {
-    const { webhookId } = await found(parts, asked, true)
-    const n = Number(asked.params.n)
-    await resendDelivery(store, webhookId, n, now())
-    const [delivery] = await listDeliveries(store, webhookId, { upTo: n, limit: 1 })
-    if (delivery?.n !== n) throw new ServiceError('not_found', 'There is no such delivery.')
+    const delivery = await resend(store, await found(parts, asked), asked.params.n, now())
     void sender.send()
     void asked.reply.code(202)
     return deliveryJson(delivery)
@@ -167,31 +135,11 @@ export async function jsonOf(
   return parseExactJson((await readBody(request, reply)).toString('utf8'), 'The body')
 }
 
-/** One text for an unknown webhook and for another subscription's. */
-async function found(
+function found(
   { store }: HookRouteParts,
   { subscriptionId, params }: HolderRequest<HookParams>,
-  isActive = false,
 ): Promise<Webhook> {
-  const [webhook] = await listWebhooks(store, subscriptionId, params.id)
-  if (!webhook) throw new ServiceError('not_found', 'This subscription has no such webhook.')
-  if (isActive && webhook.state === 'ended') {
-    throw badRequest(
-      'This webhook has ended: its receiver answered 410. Delete it and add it again.',
-    )
-  }
-  return webhook
-}
-
-/** @throws bad_request for what is not a plain https address */
-function requireHttps(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  const isPlain = url?.protocol === 'https:' && url.username + url.password + url.hash === ''
-  if (url && isPlain) return url.href
-  throw badRequest(
-    'url must be an https address without a user name, a password and a fragment. ' +
-      'Example: https://example.org/hooks',
-  )
+  return findWebhook(store, subscriptionId, params.id)
 }
 
 /** The cursor of a page is the number of its first delivery. */
@@ -200,15 +148,4 @@ function readCursor(query: string): number {
   const [, n] = /^cursor=(\d{1,9})$/.exec(query) ?? []
   if (n !== undefined) return Number(n)
   throw badRequest('The only parameter is cursor, the next_cursor of the page before.')
-}
-
-function webhookJson({ webhookId, url, events, watch, state, createdAt }: Webhook) {
-  return { id: webhookId, url, events, watch, state, created_at: isoTime(createdAt) }
-}
-
-function deliveryJson({ n, type, state, attempts, ...delivery }: Delivery) {
-  const { status, error, attemptedAt, createdAt, nextAttemptAt } = delivery
-  const nextAt = state === 'waiting' ? isoTime(nextAttemptAt) : null
-  const at = isoTime(attemptedAt ?? createdAt)
-  return { n, at, status, error, type, state, attempts, next_attempt_at: nextAt }
 }
