@@ -16,6 +16,7 @@ import type { Mailer } from '../sales/letters/mailer.js'
 import { smtpMailer } from '../sales/letters/smtp.js'
 import type { Shop } from '../sales/orders/shop.js'
 import { tidyShop } from '../sales/orders/tidy-shop.js'
+import type { Service } from '../service.js'
 import { baseUrl } from '../service/first-questions.js'
 import type { Records } from './records/file-records.js'
 import type { ServerBase } from './server-base.js'
@@ -49,6 +50,7 @@ interface SalesParts {
   readonly catalog: () => Catalog
   readonly registry: () => Registry
   readonly onAttempt: (end: LetterState) => void
+  readonly hasChanged: Service['hasWatchedChange']
 }
 
 const upkeepEveryMs = 60_000
@@ -105,7 +107,7 @@ function openLetters(
 
 function openWebhooks(
   { clock, logger }: ServerBase,
-  { records, catalog, receivers }: SalesParts,
+  { records, catalog, receivers, hasChanged }: SalesParts,
 ): WebhookSender {
   return new WebhookSender({
     store: records.control,
@@ -115,7 +117,7 @@ function openWebhooks(
     logger,
     catalog,
     hosts: receivers,
-    hasChanged: async () => true,
+    hasChanged,
   })
 }
 

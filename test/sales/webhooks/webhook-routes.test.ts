@@ -1,4 +1,7 @@
+import { join } from 'node:path'
 import t from 'tap'
+import { noteVersion } from '../../../src/control/hooks/events.js'
+import { openRecordsOf } from '../../support/database.js'
 import { demoToken, startThings } from '../../support/things.js'
 import { isSignedBy, startReceiver } from './fixtures/receiver.js'
 
@@ -41,10 +44,13 @@ await t.test('a webhook is added, listed, tested, rolled and deleted', async (t)
 await t.test('a served version is delivered, and sent again on request', async (t) => {
   const { body } = await world.post('/v1/webhooks', token, { url, events })
   const path = `/v1/webhooks/${String(body['id'])}`
+  const control = openRecordsOf(join(world.folder, 'var'))
+  t.teardown(() => control.close())
+  const version = '0123456789abcdef'
+  await noteVersion(control, { dataset: 'things', version }, world.clock.now())
   await world.app.prepare()
   await receiver.arrived(1)
   const [message] = receiver.received.splice(0)
-  const version = world.app.catalog().datasets.get('things')?.version?.id
   t.same(JSON.parse(message?.body ?? ''), {
     type: 'dataset.version',
     data: { dataset: 'things', version },

@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import type { Catalog } from '../../../src/catalog.js'
 import { listActions } from '../../../src/control/audit.js'
 import { listDeliveries, resendDelivery } from '../../../src/control/hooks/deliveries.js'
+import { noteVersion } from '../../../src/control/hooks/events.js'
 import { putWatchList } from '../../../src/control/hooks/watch-lists.js'
 import {
   addWebhook,
@@ -55,7 +56,11 @@ async function startSender(
   const { subscriptionId } = await subscribe(store)
   const wanted = { subscriptionId, url: receiver.url, events, watch: null, now: noon }
   const webhook = await addWebhook(store, wanted)
-  return { receiver, store, clock, log, parts, sender, subscriptionId, webhook }
+  const publish = async (version = published, by = sender) => {
+    await noteVersion(store, version, clock.now())
+    await by.send()
+  }
+  return { receiver, store, clock, log, parts, sender, subscriptionId, webhook, publish }
 }
 
 async function deliveriesOf(store: ControlStore, { webhookId }: Webhook) {
@@ -63,10 +68,10 @@ async function deliveriesOf(store: ControlStore, { webhookId }: Webhook) {
 }
 
 await t.test('a version is sent once, signed, with a thin body, by two senders', async (t) => {
-  const { receiver, store, parts, sender, webhook, log } = await startSender(t)
+  const { receiver, store, parts, sender, publish, webhook, log } = await startSender(t)
   const second = new WebhookSender(parts)
   t.teardown(() => second.close())
-  await Promise.all([sender, second, sender].map((each) => each.noteVersion(published)))
+  await Promise.all([sender, second, sender].map((each) => publish(published, each)))
   await Promise.all([sender.send(), second.send()])
   const [message, ...others] = receiver.received
   t.same(others, [])
@@ -82,16 +87,16 @@ await t.test('a version is sent once, signed, with a thin body, by two senders',
 })
 
 await t.test('a version of a dataset without a grant is not sent', async (t) => {
-  const { receiver, store, sender, webhook } = await startSender(t)
-  await sender.noteVersion({ dataset: 'other', version: 'v1' })
+  const { receiver, store, publish, webhook } = await startSender(t)
+  await publish({ dataset: 'other', version: 'v1' })
   t.same(receiver.received, [])
   t.same(await deliveriesOf(store, webhook), [])
 })
 
 await t.test('a failure is tried again with the same id, for three days', async (t) => {
-  const { receiver, store, clock, sender, webhook } = await startSender(t)
+  const { receiver, store, clock, sender, publish, webhook } = await startSender(t)
   receiver.answer = (response) => response.writeHead(500).end('x'.repeat(1_000_000))
-  await sender.noteVersion(published)
+  await publish()
   t.match(await deliveriesOf(store, webhook), [{ state: 'waiting', status: 500, attempts: 1 }])
   clock.pass(minuteMs - 1)
   await sender.send()
@@ -114,18 +119,18 @@ await t.test('a failure is tried again with the same id, for three days', async 
 })
 
 await t.test('a redirect is not followed', async (t) => {
-  const { receiver, store, sender, webhook } = await startSender(t)
+  const { receiver, store, publish, webhook } = await startSender(t)
   receiver.answer = (response) => response.writeHead(302, { location: receiver.url }).end()
-  await sender.noteVersion(published)
+  await publish()
   t.equal(receiver.received.length, 1)
   t.match(await deliveriesOf(store, webhook), [{ status: 302, error: /redirects/ }])
 })
 
 await t.test('410 ends the webhook: nothing more is sent', async (t) => {
-  const { receiver, store, sender, webhook, subscriptionId } = await startSender(t)
+  const { receiver, store, publish, webhook, subscriptionId } = await startSender(t)
   receiver.answer = (response) => response.writeHead(410).end()
-  await sender.noteVersion(published)
-  await sender.noteVersion({ ...published, version: 'v2' })
+  await publish()
+  await publish({ ...published, version: 'v2' })
   t.equal(receiver.received.length, 1)
   t.match(await listWebhooks(store, subscriptionId), [{ state: 'ended' }])
   t.match(await deliveriesOf(store, webhook), [{ state: 'failed', status: 410 }])
@@ -137,9 +142,9 @@ await t.test('410 ends the webhook: nothing more is sent', async (t) => {
 await t.test(
   'a receiver that hangs, or stops in its answer, is left after ten seconds',
   async (t) => {
-    const { receiver, store, clock, sender, webhook } = await startSender(t)
+    const { receiver, store, clock, sender, publish, webhook } = await startSender(t)
     receiver.answer = () => undefined
-    const noted = sender.noteVersion(published)
+    const noted = publish()
     await receiver.arrived(1)
     clock.runNext(10_000)
     await noted
@@ -154,17 +159,18 @@ await t.test(
 )
 
 await t.test('a slow receiver holds up no other subscription', async (t) => {
-  const { receiver, store, clock, sender, webhook } = await startSender(t)
+  const { receiver, store, clock, publish, webhook } = await startSender(t)
   const quick = await subscribe(store, { email: 'quick@example.com' })
   const { subscriptionId } = quick
   const wanted = { subscriptionId, url: receiver.url, events: eventTypes, watch: null, now: noon }
   const other = await addWebhook(store, wanted)
   receiver.answer = (response) => {
-    if (receiver.received.at(-1)?.headers['webhook-id']?.includes(webhook.webhookId.slice(4)))
+    if (receiver.received.at(-1)?.headers['webhook-id']?.includes(webhook.webhookId.slice(4))) {
       return
+    }
     response.writeHead(204).end()
   }
-  const noted = sender.noteVersion(published)
+  const noted = publish()
   await receiver.arrived(2)
   await clock.advance(10_000)
   await noted
@@ -177,7 +183,7 @@ await t.test('a private address is never connected to, also after it was public'
   const receiver = await startReceiver(t)
   const { ca } = receiver.hosts
   const isPrivate = await startSender(t, { hosts: { ca } })
-  await isPrivate.sender.noteVersion(published)
+  await isPrivate.publish()
   const error = 'the host has an address that is not public'
   t.match(await deliveriesOf(isPrivate.store, isPrivate.webhook), [{ status: null, error }])
   t.same(isPrivate.receiver.received, [])
@@ -185,7 +191,7 @@ await t.test('a private address is never connected to, also after it was public'
   const resolve = async () => [(asked += 1) === 1 ? '203.0.113.7' : '127.0.0.1']
   const isAllowed = (address: string) => address === '203.0.113.7'
   const changing = await startSender(t, { hosts: { ca, resolve, isAllowed } })
-  const noted = changing.sender.noteVersion(published)
+  const noted = changing.publish()
   await changing.clock.advanceUntil(noted)
   t.equal(asked, 1, 'the name is resolved once; the connection goes to what was checked')
   t.same(changing.receiver.received, [])
@@ -232,8 +238,8 @@ await t.test('a used quota and a term that ends are sent once each', async (t) =
 
 await t.test('a webhook with a watch list is sent only what changed in it', async (t) => {
   let answers: (() => boolean)[] = []
-  const { receiver, store, clock, sender, subscriptionId } = await startSender(t, {
-    hasChanged: async (_subscription, list) => {
+  const { receiver, store, clock, sender, publish, subscriptionId } = await startSender(t, {
+    hasChanged: async ({ list }) => {
       t.same(list.values, ['1', '2'])
       return answers.shift()?.() ?? false
     },
@@ -252,9 +258,9 @@ await t.test('a webhook with a watch list is sent only what changed in it', asyn
     throw new Error('not ready')
   }
   answers = [() => false, notReady, () => true]
-  await sender.noteVersion(published)
+  await publish()
   t.same(await deliveriesOf(store, webhook), [])
-  await sender.noteVersion({ ...published, version: 'v2' })
+  await publish({ ...published, version: 'v2' })
   t.match(await deliveriesOf(store, webhook), [{ n: 2, state: 'waiting', status: null }])
   clock.pass(minuteMs)
   await sender.send()
@@ -263,8 +269,8 @@ await t.test('a webhook with a watch list is sent only what changed in it', asyn
 
 await t.test('deliveries are kept for 30 days', async (t) => {
   const events = ['dataset.version'] as const
-  const { store, clock, sender, webhook, receiver } = await startSender(t, {}, events)
-  await sender.noteVersion(published)
+  const { store, clock, sender, publish, webhook, receiver } = await startSender(t, {}, events)
+  await publish()
   clock.pass(29 * dayMs)
   await sender.send()
   t.equal((await deliveriesOf(store, webhook)).length, 1)
@@ -272,6 +278,6 @@ await t.test('deliveries are kept for 30 days', async (t) => {
   await sender.send()
   t.same(await deliveriesOf(store, webhook), [])
   const before = receiver.received.length
-  await sender.noteVersion(published)
+  await publish()
   t.equal(receiver.received.length, before, 'a version that is still served is not new')
 })
