@@ -91,7 +91,8 @@ export class ChangeMaker {
 
   /** Compares one pair, and follows again: meanwhile another version may be served. */
   async #compareNext(): Promise<void> {
-    const { live, awaited } = this.#parts
+    const { live, sets, awaited } = this.#parts
+    await sets.keepDatasets(live.serving.registry.datasets)
     const comparisons: Comparison[] = []
     for (const dataset of live.serving.catalog.datasets.values()) {
       comparisons.push(...(await this.#missing(dataset)))
