@@ -101,8 +101,8 @@ export class ChangeMaker {
     for (const { before, after } of comparisons) awaited.add(before.id).add(after.id)
     const [next] = comparisons
     if (!next) return
-    await this.#compare(next)
-    this.start()
+    // What failed is tried again in the next minute.
+    if (await this.#compare(next)) this.start()
   }
 
   /** The steps of a dataset that are not known and can be; removes what is kept no longer. */
@@ -137,7 +137,8 @@ export class ChangeMaker {
     this.#noted.add(target)
   }
 
-  async #compare({ step, before, after }: Comparison): Promise<void> {
+  /** False if it failed and may be tried again. */
+  async #compare({ step, before, after }: Comparison): Promise<boolean> {
     const { sets, compareRows, tempFolder, logger, clock } = this.#parts
     const { dataset, version } = step
     const target = sets.target(step)
@@ -147,16 +148,17 @@ export class ChangeMaker {
       await sets.prepare(step)
       set = await compareRows({ before, after, target, tempFolder }, this.#stop.signal)
     } catch (cause) {
-      if (this.#stop.signal.aborted) return
+      if (this.#stop.signal.aborted) return false
       const failures = (this.#failures.get(target) ?? 0) + 1
       this.#failures.set(target, failures)
       logger.error({ dataset, version, err: cause }, 'versions were not compared')
-      if (failures < triesMax) return
+      if (failures < triesMax) return false
       set = { kind: 'none', reason: 'the versions could not be compared', isKeyless: false }
     }
     await sets.add(step, set)
     const seconds = Math.round((clock.monotonicMs() - startMs) / 1000)
     const result = set.kind === 'ready' ? { rows: set.rows } : { reason: set.reason }
     logger.info({ dataset, version, ...result, seconds }, 'compared with the version before')
+    return true
   }
 }
