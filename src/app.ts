@@ -141,9 +141,8 @@ async function openApp(
   const service = openService(base, records, { catalog, engines, sets, checks: updates.checks })
   const guides = new GuideWarmer(service, logger)
   const refusals = cleanup.use(openRefusals(base, records.control))
-  const outward = { mail, mailer, receivers, onAttempt }
-  const hasChanged = service.hasWatchedChange
-  const sales = openSales(base, { catalog, registry, records, hasChanged, ...outward })
+  const outward = { mail, mailer, receivers, onAttempt, hasChanged: service.hasWatchedChange }
+  const sales = openSales(base, { catalog, registry, records, ...outward })
   newlyServed.connect(() => followChange(guides, engines.files, logger))
   const stop = new AbortController()
   const server = openServer(base, {

@@ -119,8 +119,7 @@ export function createService(parts: ServiceParts): Service {
     top: (caller, request) => readTop(parts, keptTops, caller, request),
     changes: (caller, request) => readChanges(parts, caller, request),
     listVersions: (...asked) => listVersions(parts, ...asked),
-    hasWatchedChange: (...asked) =>
-      hasWatchedChange(parts.changes, parts.cursorKey, parts.catalog(), ...asked),
+    hasWatchedChange: (...asked) => hasWatchedChange(parts, ...asked),
     summarize: (caller, request) => summarize(parts, keptSummaries, caller, request),
     exportPages: (caller, request) =>
       openExports.open(caller.principal.id, caller.context.signal, async (from) => {

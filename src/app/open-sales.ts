@@ -10,13 +10,13 @@ import type { SignIn } from '../sales/agents/sign-in.js'
 import type { CodeParts } from '../sales/codes.js'
 import type { HostOptions } from '../sales/public-host.js'
 import { WebhookSender } from '../sales/webhooks/webhook-sender.js'
+import type { HasChanged } from '../sales/webhooks/webhook-sender.js'
 import { LetterSender } from '../sales/letters/letter-sender.js'
 import type { MailSettings } from '../sales/letters/mail-settings.js'
 import type { Mailer } from '../sales/letters/mailer.js'
 import { smtpMailer } from '../sales/letters/smtp.js'
 import type { Shop } from '../sales/orders/shop.js'
 import { tidyShop } from '../sales/orders/tidy-shop.js'
-import type { Service } from '../service.js'
 import { baseUrl } from '../service/first-questions.js'
 import type { Records } from './records/file-records.js'
 import type { ServerBase } from './server-base.js'
@@ -50,7 +50,7 @@ interface SalesParts {
   readonly catalog: () => Catalog
   readonly registry: () => Registry
   readonly onAttempt: (end: LetterState) => void
-  readonly hasChanged: Service['hasWatchedChange']
+  readonly hasChanged: HasChanged
 }
 
 const upkeepEveryMs = 60_000

@@ -10,7 +10,7 @@ export interface Changes {
   readonly version: Version
   /** What differs from each version to the next, up to this one; empty if nothing lies between. */
   readonly sets: readonly ReadySet[]
-  /** The plan's window, the demo subset, the watch list and the caller's filters: of both versions. */
+  /** Plan's window, demo subset, watch list and the caller's filters: of both versions. */
   readonly predicates: readonly Predicate[]
   /** In the requested order; at least one. */
   readonly columns: readonly Column[]

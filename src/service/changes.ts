@@ -137,28 +137,34 @@ export interface WatchedVersion {
   readonly version: string
 }
 
+interface WatchParts {
+  readonly changes: ChangesParts
+  readonly cursorKey: Uint8Array
+  /** The catalog of this moment. */
+  readonly catalog: () => Catalog
+}
+
 /**
  * Whether something in a watch list changed from the version before, as its subscription sees it;
  * true where that can't be told. It costs nothing.
  * @throws service_unavailable while it is not known on this server
  */
 export async function hasWatchedChange(
-  parts: ChangesParts,
-  cursorKey: Uint8Array,
-  catalog: Catalog,
+  { changes: parts, cursorKey, catalog }: WatchParts,
   { subscriptionId, list, version }: WatchedVersion,
   signal: AbortSignal,
 ): Promise<boolean> {
   const principal = principalOf(await showSubscription(parts.control, subscriptionId), null)
-  const granted = grantedDatasets(principal, catalog)
+  const served = catalog()
+  const granted = grantedDatasets(principal, served)
   if (!granted.some(({ dataset }) => dataset.name === list.dataset)) return false
-  const newest = authorize(principal, catalog, list.dataset)
+  const newest = authorize(principal, served, list.dataset)
   const entries = await listVersions(parts.control, list.dataset)
   const index = entries.findIndex((each) => each.version === version)
   const since = entries[index]?.previous ?? null
   const access = accessAt(newest, version)
-  const served = entries.findIndex((each) => each.version === newest.version.id)
-  if (!access && served > index) throw notReady()
+  const servedIndex = entries.findIndex((each) => each.version === newest.version.id)
+  if (!access && servedIndex > index) throw notReady()
   if (!access || since === null) return true
   const raw = {
     since,

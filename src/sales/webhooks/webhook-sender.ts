@@ -8,8 +8,8 @@ import { endWebhook } from '../../control/hooks/webhooks.js'
 import type { Webhook } from '../../control/hooks/webhooks.js'
 import type { Jobs } from '../../control/jobs.js'
 import type { ControlStore } from '../../control/store/store.js'
+import type { WatchList } from '../../control/hooks/watch-lists.js'
 import { Rounds } from '../../rounds.js'
-import type { Service } from '../../service.js'
 import { nextAttempt, waitMaxMs, withRetries } from '../retries.js'
 import { findEvents } from './find-events.js'
 import { sendMessage } from './send-message.js'
@@ -17,12 +17,20 @@ import type { MessageParts, Receipt } from './send-message.js'
 
 type Log = (fields: Readonly<Record<string, unknown>>, message: string) => void
 
+/**
+ * Whether something in a watch list changed with a version, as its subscription sees it. A rejection
+ * is tried again like a receiver that does not answer.
+ */
+export type HasChanged = (
+  asked: { readonly subscriptionId: string; readonly list: WatchList; readonly version: string },
+  signal: AbortSignal,
+) => Promise<boolean>
+
 export interface WebhookSenderParts extends MessageParts {
   readonly store: ControlStore
   readonly jobs: Jobs
   readonly catalog: () => Catalog
-  /** A rejection is tried again like a receiver that does not answer. */
-  readonly hasChanged: Service['hasWatchedChange']
+  readonly hasChanged: HasChanged
   readonly logger: { readonly info: Log; readonly warn: Log; readonly error: Log }
 }
 
