@@ -31,6 +31,11 @@ const steps: readonly Step[] = [
     seconds: 15 * minute,
   },
   {
+    name: 'changes',
+    line: `DAS_MODEL_RUNS=500 ${tests} test/changes/changes-model.test.ts`,
+    seconds: 60 * minute,
+  },
+  {
     name: 'summaries',
     line: `SUMMARY_RUNS=5000 ${tests} test/engine/summarize/summary-property.test.ts`,
     seconds: 15 * minute,

@@ -18,8 +18,8 @@ import type { MessageParts, Receipt } from './send-message.js'
 type Log = (fields: Readonly<Record<string, unknown>>, message: string) => void
 
 /**
- * Whether something in a watch list changed with a version, as its subscription sees it. A rejection
- * is tried again like a receiver that does not answer.
+ * Whether something in a watch list changed with a version, as its subscription sees it.
+ * A rejection is tried again like a receiver that does not answer.
  */
 export type HasChanged = (
   asked: { readonly subscriptionId: string; readonly list: WatchList; readonly version: string },
