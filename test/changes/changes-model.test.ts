@@ -105,9 +105,10 @@ await t.test('a copy that follows changes is equal to an export, each time', asy
         lines.filter(({ year }) => (age === 0) === year > newestYear - 2),
       )
       return Object.fromEntries(
-        [old ?? [], young ?? []].flatMap((part, index) =>
-          part.length === 0 ? [] : [[`data/${index}.parquet`, select(part)]],
-        ),
+        [old ?? [], young ?? []].map((part, index) => [
+          `data/${index}.parquet`,
+          part.length === 0 ? `SELECT * FROM (${select(lines)}) LIMIT 0` : select(part),
+        ]),
       )
     }
     const world = await startWorld(t, { files: filesNow(), registry: registryOf(pack) })
