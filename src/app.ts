@@ -141,9 +141,9 @@ async function openApp(
   const service = openService(base, records, { catalog, engines, sets, checks: updates.checks })
   const guides = new GuideWarmer(service, logger)
   const refusals = cleanup.use(openRefusals(base, records.control))
-  const outward = { mail, mailer, receivers, onAttempt }
+  const outward = { mail, mailer, receivers, onAttempt, hasChanged: service.hasWatchedChange }
   const sales = openSales(base, { catalog, registry, records, ...outward })
-  newlyServed.connect(() => followChange(guides, engines.files, sales, logger))
+  newlyServed.connect(() => followChange(guides, engines.files, logger))
   const stop = new AbortController()
   const server = openServer(base, {
     version,
@@ -274,14 +274,8 @@ function openService(
 }
 
 /** What a newly served version asks for, beside requests. */
-function followChange(
-  guides: GuideWarmer,
-  engine: DuckDbEngine,
-  { webhooks }: Sales,
-  logger: FastifyBaseLogger,
-): void {
+function followChange(guides: GuideWarmer, engine: DuckDbEngine, logger: FastifyBaseLogger): void {
   void guides.start()
-  webhooks.noteServed()
   Promise.all(engine.instances.map((each) => each.forgetFiles())).catch((cause: unknown) => {
     logger.warn({ err: cause }, 'parts of replaced files stay in memory')
   })

@@ -92,12 +92,18 @@ export function objectsFolderOf(stateFolder: string): string {
   return join(resolve(stateFolder), 'objects')
 }
 
+/** Where what differs between versions is stored. */
+export function changesFolderOf(stateFolder: string): string {
+  return join(resolve(stateFolder), 'changes')
+}
+
 /** The space that versions and fetched objects share; null = no limit. */
 export function diskSpaceOf(
   stateFolder: string,
   limitBytes: number | null,
   onRemoved: DiskSpaceOptions['onRemoved'] = () => undefined,
 ): DiskSpace {
-  const folders = [versionsFolderOf(stateFolder), objectsFolderOf(stateFolder)]
-  return new DiskSpace({ folders, limitBytes, onRemoved })
+  const changes = changesFolderOf(stateFolder)
+  const folders = [versionsFolderOf(stateFolder), objectsFolderOf(stateFolder), changes]
+  return new DiskSpace({ folders, neededFolders: [changes], limitBytes, onRemoved })
 }

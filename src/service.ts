@@ -17,7 +17,8 @@ import { endOwnConnection, ownConnections } from './service/own-connections.js'
 import type { OwnConnection } from './service/own-connections.js'
 import { Descriptions } from './service/descriptions.js'
 import type { DatasetDescription, DatasetSummary } from './service/descriptions.js'
-import type { ChangesParts, VersionEntry } from './service/changes.js'
+import { hasWatchedChange } from './service/changes.js'
+import type { ChangesParts, VersionEntry, WatchedVersion } from './service/changes.js'
 import { OpenExports } from './service/export.js'
 import type { Export } from './service/export.js'
 import { findEntities } from './service/find.js'
@@ -54,6 +55,8 @@ export interface Service extends Admission {
   readonly changes: (caller: Caller, request: ChangesRequest) => Promise<PageAnswer>
   /** The versions of a dataset, newest first. */
   readonly listVersions: (caller: Caller, name: string) => Promise<readonly VersionEntry[]>
+  /** Whether something in a watch list changed with a version, as its subscription sees it. */
+  readonly hasWatchedChange: (asked: WatchedVersion, signal: AbortSignal) => Promise<boolean>
   /** Groups of rows, each for the price of at least the rows that carry as many cells. */
   readonly summarize: (caller: Caller, request: SummaryRequest) => Promise<SummaryAnswer>
   /** Every row of the question. Each page is admitted again, without a cost in requests. */
@@ -116,6 +119,7 @@ export function createService(parts: ServiceParts): Service {
     top: (caller, request) => readTop(parts, keptTops, caller, request),
     changes: (caller, request) => readChanges(parts, caller, request),
     listVersions: (...asked) => listVersions(parts, ...asked),
+    hasWatchedChange: (...asked) => hasWatchedChange(parts, ...asked),
     summarize: (caller, request) => summarize(parts, keptSummaries, caller, request),
     exportPages: (caller, request) =>
       openExports.open(caller.principal.id, caller.context.signal, async (from) => {

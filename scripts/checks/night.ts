@@ -37,6 +37,11 @@ const steps: readonly Step[] = [
     seconds: 60 * minute,
   },
   {
+    name: 'changes',
+    line: `DAS_MODEL_RUNS=500 ${tests} test/changes/changes-model.test.ts`,
+    seconds: 60 * minute,
+  },
+  {
     name: 'summaries',
     line: `DAS_RUNS=170 ${tests} test/engine/summarize/summary-property.test.ts`,
     seconds: 15 * minute,

@@ -4,8 +4,10 @@ import type { LiveCatalog } from '../catalog/live/live-catalog.js'
 import type { Clock } from '../clock.js'
 import { historyText } from '../columns/history-value.js'
 import { forgetVersions, listVersions, recordVersion } from '../control/dataset-versions.js'
+import { noteVersion } from '../control/hooks/events.js'
 import type { ControlStore } from '../control/store/store.js'
 import { OneAtATime } from '../one-at-a-time.js'
+import { keyProblem } from '../versions/changes/change-set.js'
 import type { ChangeSet, CompareRows } from '../versions/changes/change-set.js'
 import type { ChangeSets, Step } from '../versions/changes/change-sets.js'
 import type { Version } from '../versions/version.js'
@@ -31,18 +33,23 @@ interface Comparison {
 
 const keepDays = 90
 const dayMs = 86_400_000
-/** Then it is given up: the next server tries again. */
+/** Then it is given up. */
 const triesMax = 3
+/** Events are kept a little longer: an older version may have been reported and forgotten. */
+const newsDays = 29
 
 /**
  * Records the versions that are served, and computes what differs from one to the next, one step at
- * a time, in the background. A restart goes on with the versions that are still kept.
+ * a time, in the background. A restart goes on with the versions that are still kept. A version is
+ * reported to webhooks once it is known what it changed, or that this will not be known.
  */
 export class ChangeMaker {
   readonly #parts: ChangeMakerParts
   /** Dataset → the version that this server served last. */
   readonly #served = new Map<string, string>()
   readonly #failures = new Map<string, number>()
+  /** The steps that are reported. */
+  readonly #noted = new Set<string>()
   readonly #turns = new OneAtATime()
   readonly #stop = new AbortController()
 
@@ -84,7 +91,8 @@ export class ChangeMaker {
 
   /** Compares one pair, and follows again: meanwhile another version may be served. */
   async #compareNext(): Promise<void> {
-    const { live, awaited } = this.#parts
+    const { live, sets, awaited } = this.#parts
+    await sets.keepDatasets(live.serving.registry.datasets)
     const comparisons: Comparison[] = []
     for (const dataset of live.serving.catalog.datasets.values()) {
       comparisons.push(...(await this.#missing(dataset)))
@@ -93,15 +101,15 @@ export class ChangeMaker {
     for (const { before, after } of comparisons) awaited.add(before.id).add(after.id)
     const [next] = comparisons
     if (!next) return
-    await this.#compare(next)
-    this.start()
+    // What failed is tried again in the next minute.
+    if (await this.#compare(next)) this.start()
   }
 
   /** The steps of a dataset that are not known and can be; removes what is kept no longer. */
   async #missing(dataset: Dataset): Promise<readonly Comparison[]> {
     const { live, control, sets, clock } = this.#parts
     const { name, version, earlier } = dataset
-    if (!version || version.table || version.key.length === 0) return []
+    if (!version) return []
     const days = live.serving.registry.datasets.get(name)?.keep_changes_days ?? keepDays
     await forgetVersions(control, name, clock.now() - days * dayMs)
     const entries = await listVersions(control, name)
@@ -109,16 +117,28 @@ export class ChangeMaker {
     await sets.keep(name, steps)
     const kept = new Map([version, ...earlier.map((each) => each.version)].map((v) => [v.id, v]))
     const found: Comparison[] = []
-    for (const step of steps) {
+    // Newer ones are those of another server.
+    for (const step of steps.slice(steps.findIndex((each) => each.version === version.id))) {
       const after = kept.get(step.version)
       const before = kept.get(step.previous ?? '')
-      if (!after || !before || (await sets.find(step))) continue
-      found.push({ step, before, after })
+      const isPending = before && after && !keyProblem(version) && !(await sets.find(step))
+      if (isPending) found.push({ step, before, after })
+      else await this.#note(step)
     }
     return found
   }
 
-  async #compare({ step, before, after }: Comparison): Promise<void> {
+  async #note(step: Step & { readonly publishedAt: number }): Promise<void> {
+    const { control, sets, clock } = this.#parts
+    const target = sets.target(step)
+    const now = clock.now()
+    if (this.#noted.has(target) || step.publishedAt < now - newsDays * dayMs) return
+    await noteVersion(control, step, now)
+    this.#noted.add(target)
+  }
+
+  /** False if it failed and may be tried again. */
+  async #compare({ step, before, after }: Comparison): Promise<boolean> {
     const { sets, compareRows, tempFolder, logger, clock } = this.#parts
     const { dataset, version } = step
     const target = sets.target(step)
@@ -128,16 +148,17 @@ export class ChangeMaker {
       await sets.prepare(step)
       set = await compareRows({ before, after, target, tempFolder }, this.#stop.signal)
     } catch (cause) {
-      if (this.#stop.signal.aborted) return
+      if (this.#stop.signal.aborted) return false
       const failures = (this.#failures.get(target) ?? 0) + 1
       this.#failures.set(target, failures)
       logger.error({ dataset, version, err: cause }, 'versions were not compared')
-      if (failures < triesMax) return
+      if (failures < triesMax) return false
       set = { kind: 'none', reason: 'the versions could not be compared', isKeyless: false }
     }
     await sets.add(step, set)
     const seconds = Math.round((clock.monotonicMs() - startMs) / 1000)
     const result = set.kind === 'ready' ? { rows: set.rows } : { reason: set.reason }
     logger.info({ dataset, version, ...result, seconds }, 'compared with the version before')
+    return true
   }
 }

@@ -10,6 +10,7 @@ import type { SignIn } from '../sales/agents/sign-in.js'
 import type { CodeParts } from '../sales/codes.js'
 import type { HostOptions } from '../sales/public-host.js'
 import { WebhookSender } from '../sales/webhooks/webhook-sender.js'
+import type { HasChanged } from '../sales/webhooks/webhook-sender.js'
 import { LetterSender } from '../sales/letters/letter-sender.js'
 import type { MailSettings } from '../sales/letters/mail-settings.js'
 import type { Mailer } from '../sales/letters/mailer.js'
@@ -49,6 +50,7 @@ interface SalesParts {
   readonly catalog: () => Catalog
   readonly registry: () => Registry
   readonly onAttempt: (end: LetterState) => void
+  readonly hasChanged: HasChanged
 }
 
 const upkeepEveryMs = 60_000
@@ -105,7 +107,7 @@ function openLetters(
 
 function openWebhooks(
   { clock, logger }: ServerBase,
-  { records, catalog, receivers }: SalesParts,
+  { records, catalog, receivers, hasChanged }: SalesParts,
 ): WebhookSender {
   return new WebhookSender({
     store: records.control,
@@ -115,7 +117,7 @@ function openWebhooks(
     logger,
     catalog,
     hosts: receivers,
-    hasChanged: async () => true,
+    hasChanged,
   })
 }
 

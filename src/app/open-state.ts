@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { versionsFolderOf } from '../catalog.js'
+import { changesFolderOf, versionsFolderOf } from '../catalog.js'
 import { ServerLock } from '../control/store/server-lock.js'
 import { ChangeSets } from '../versions/changes/change-sets.js'
 import type { CleanupStack } from './cleanup-stack.js'
@@ -21,7 +21,7 @@ export async function openState(path: string, cleanup: CleanupStack): Promise<St
   cleanup.adopt(ServerLock.take(join(folder, 'server.lock')), (lock) => {
     lock.release()
   })
-  const [versions, changes] = [versionsFolderOf(path), join(folder, 'changes')]
+  const [versions, changes] = [versionsFolderOf(path), changesFolderOf(path)]
   const sets = new ChangeSets(changes)
   const state = { folder, versions, changes, sets, temp: join(folder, 'tmp') }
   await mkdir(folder, { recursive: true, mode: 0o700 })

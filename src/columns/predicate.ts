@@ -91,7 +91,8 @@ function tagged(value: Value): string {
   return `${typeof value}:${Object.is(value, -0) ? '0' : String(value)}`
 }
 
-function listPredicates(
+/** Rows with one of these values, or with none of them. @throws bad_request for a malformed one */
+export function listPredicates(
   column: Column,
   kind: ListKind,
   texts: readonly string[],

@@ -10,10 +10,12 @@ export interface Changes {
   readonly version: Version
   /** What differs from each version to the next, up to this one; empty if nothing lies between. */
   readonly sets: readonly ReadySet[]
-  /** The plan's window, the demo subset and the caller's filters: of both versions. */
+  /** Plan's window, demo subset, watch list and the caller's filters: of both versions. */
   readonly predicates: readonly Predicate[]
   /** In the requested order; at least one. */
   readonly columns: readonly Column[]
+  /** A row of both versions counts only if one of these differs too; empty = it counts anyway. */
+  readonly counted: readonly Column[]
   /** The last key that the caller received; null at the start. */
   readonly after: KeyPosition | null
   readonly limit: number

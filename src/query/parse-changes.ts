@@ -7,12 +7,14 @@ import type { RawQuestion } from './raw-question.js'
 export interface RawChanges extends RawQuestion {
   /** The version that the caller has; null if only the cursor says it. */
   readonly since: string | null
+  /** The name of a watch list; null = of all rows. */
+  readonly watch: string | null
 }
 
-const parameterNames = ['since', 'limit', 'cursor', 'format']
+const parameterNames = ['since', 'watch', 'limit', 'cursor', 'format']
 
 /**
- * Parses `since=<version>&<filters>&select=…&limit=…&cursor=…`.
+ * Parses `since=<version>&watch=<list>&<filters>&select=…&limit=…&cursor=…`.
  * @throws bad_request for encoding, repeated parameters and what can't be read; not_acceptable for
  *   a format that is not served
  */
@@ -20,6 +22,7 @@ export function parseChangesUrl(query: string): RawChanges {
   const { filters, parameters, lists } = readParameters(query, parameterNames, ['select'])
   return {
     since: parameters.get('since') || null,
+    watch: parameters.get('watch') ?? null,
     filters,
     select: parseSelect(lists.get('select')),
     limit: parseLimit(parameters.get('limit')),
@@ -36,5 +39,5 @@ export const changesFields = {
 
 /** Converts a valid value. */
 export function rawChanges(content: Type.Static<Type.TObject<typeof changesFields>>): RawChanges {
-  return { ...rawQuestion(content), since: content.since ?? null }
+  return { ...rawQuestion(content), since: content.since ?? null, watch: null }
 }

@@ -10,7 +10,7 @@ import { writtenName } from './write-url.js'
 
 const parameterNames = ['limit', 'cursor', 'format', 'excel', 'explain', ...headingNames]
 /** A filter on a column of such a name has an operator: `explain=eq.x`. */
-const lateNames = ['explain', ...headingNames]
+const lateNames = ['explain', 'since', 'watch', ...headingNames]
 
 /**
  * Parses the question of a raw query string, `inn=eq.7708004767&select=year,2110&limit=10`. A `+`

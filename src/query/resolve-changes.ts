@@ -1,5 +1,7 @@
 import type { Access } from '../access/access.js'
 import type { Column } from '../columns/column.js'
+import { listPredicates, predicateKey } from '../columns/predicate.js'
+import type { WatchList } from '../control/hooks/watch-lists.js'
 import { ServiceError, badRequest } from '../errors.js'
 import { listed, quoted } from '../text.js'
 import type { ChangedColumn, ReadySet } from '../versions/changes/change-set.js'
@@ -46,7 +48,7 @@ export async function resolveChanges(
   access: Access,
   principal: string,
   cursorKey: Uint8Array,
-  raw: RawChanges,
+  { watch, ...raw }: Omit<RawChanges, 'watch'> & { readonly watch: WatchList | null },
   findSets: FindSets,
   usualLimit = access.dataset.limit.default,
 ): Promise<ResolvedChanges> {
@@ -54,30 +56,41 @@ export async function resolveChanges(
     throw new ServiceError('not_acceptable', 'Changes are served as JSON. Leave format out.')
   }
   const filters = await readFilters(raw.filters, (name) => findColumn(access, name))
+  const watched = watch && findColumn(access, watch.column)
+  const ofList = watch && watched ? listPredicates(watched, 'in', watch.values) : []
+  const counted = watch?.fields.map((name) => findColumn(access, name)) ?? []
+  const watchKey = JSON.stringify([ofList.map(predicateKey), watch?.fields ?? []])
   const scope: CursorScope = {
     dataset: access.dataset.name,
     version: access.version.id,
     principal,
-    filters: `changes ${filtersKey(filters)}`,
+    filters: `changes ${filtersKey(filters)} ${watchKey}`,
   }
   const position = raw.cursor === null ? null : readCursor(cursorKey, scope, raw.cursor)
   const { since, after } = startOf(raw, position)
   const columns = raw.select === null ? access.columns : selectColumns(access, raw.select)
   const { max } = access.dataset.limit
   const limit = checkLimit(raw.limit, { usual: Math.min(usualLimit, max), max })
+  const { version } = access
   const sets = await findSets(since)
   const asked = filters.flatMap(({ predicates }) => predicates)
-  requireSame(access, sets, raw, [...columns, ...filters.map(({ column }) => column)])
-  const predicates = [...access.predicates, ...asked]
+  const ofFilters = filters.map(({ column }) => column)
+  requireSame(access, sets, raw, [
+    ...columns,
+    ...ofFilters,
+    ...counted,
+    ...(watched ? [watched] : []),
+  ])
+  const predicates = [...access.predicates, ...ofList, ...asked]
   return {
     access,
-    question: Object.freeze({ version: access.version, sets, predicates, columns, after, limit }),
+    question: Object.freeze({ version, sets, predicates, columns, counted, after, limit }),
     format: 'json',
     headings: null,
     filters,
     cursorAfter: (last) => writeCursor(cursorKey, scope, withSince(since, last)),
     key: JSON.stringify([
-      ...['changes', since, filtersKey(filters), columns.map(({ name }) => name), limit],
+      ...['changes', since, scope.filters, columns.map(({ name }) => name), limit],
       raw.cursor,
     ]),
     columns: raw.cursor === null ? columnNames(access, sets) : null,
@@ -86,7 +99,7 @@ export async function resolveChanges(
 
 /** The version that the caller has, and the last key received. */
 function startOf(
-  { since }: RawChanges,
+  { since }: Pick<RawChanges, 'since'>,
   position: Position | null,
 ): { readonly since: string; readonly after: Changes['after'] } {
   if (position) {
@@ -109,7 +122,7 @@ function withSince(since: string, last: Position): Position {
 function requireSame(
   { version, predicates }: Access,
   sets: readonly ReadySet[],
-  { select }: RawChanges,
+  { select }: Pick<RawChanges, 'select'>,
   used: readonly Column[],
 ): void {
   const gone = sets.flatMap(({ columns }) => [...columns.removed, ...columns.retyped])

@@ -1,15 +1,23 @@
+import { accessAt, authorize, grantedDatasets } from '../access/access.js'
 import type { Access } from '../access/access.js'
+import { noSubscription, principalOf, requireSubscriber } from '../access/principal.js'
+import type { Principal } from '../access/principal.js'
+import type { Catalog } from '../catalog.js'
 import { historyText } from '../columns/history-value.js'
 import { listVersions } from '../control/dataset-versions.js'
 import type { PublishedVersion } from '../control/dataset-versions.js'
+import { listWatchLists } from '../control/hooks/watch-lists.js'
+import type { WatchList } from '../control/hooks/watch-lists.js'
 import type { ControlStore } from '../control/store/store.js'
+import { showSubscription } from '../control/subscriptions.js'
+import { timeLimit } from '../engine/deadline.js'
 import type { ReadChanges } from '../engine/engine.js'
-import { ServiceError } from '../errors.js'
+import { ServiceError, badRequest } from '../errors.js'
 import type { RawChanges } from '../query/parse-changes.js'
 import { accessOf } from '../query/resolve-question.js'
 import { resolveChanges, takeExport } from '../query/resolve-changes.js'
 import type { FindSets, ResolvedChanges } from '../query/resolve-changes.js'
-import { isoTime } from '../text.js'
+import { didYouMean, isoTime, listed, quoted } from '../text.js'
 import { keyProblem } from '../versions/changes/change-set.js'
 import type { ChangeSet, ReadySet } from '../versions/changes/change-set.js'
 import type { ChangeSets } from '../versions/changes/change-sets.js'
@@ -86,7 +94,7 @@ function isUsable({ version }: Access, set: ChangeSet): set is ReadySet {
 /** Turns a request for changes into what the engine reads. @throws as `resolveChanges` */
 export async function resolveChangesOf(
   parts: ChangesParts,
-  { principal, access: newest }: DatasetCaller,
+  { principal, access: newest }: Pick<DatasetCaller, 'principal' | 'access'>,
   cursorKey: Uint8Array,
   raw: RawChanges,
   usualLimit?: number,
@@ -97,7 +105,86 @@ export async function resolveChangesOf(
   const [newestSet] = await setsOf(parts, access, entries.slice(0, 1))
   if (newestSet?.kind === 'none' && newestSet.isKeyless) throw noChanges()
   const find: FindSets = (since) => findSets(parts, access, entries, since)
-  return resolveChanges(access, principal.id, cursorKey, raw, find, usualLimit)
+  const watch = raw.watch === null ? null : await watchListOf(parts, principal, access, raw.watch)
+  return resolveChanges(access, principal.id, cursorKey, { ...raw, watch }, find, usualLimit)
+}
+
+/** @throws not_found for who has no lists; bad_request naming the lists that there are */
+async function watchListOf(
+  { control }: Pick<ChangesParts, 'control'>,
+  principal: Principal,
+  { dataset }: Access,
+  name: string,
+): Promise<WatchList> {
+  const { id, connectionId } = requireSubscriber(principal)
+  if (connectionId !== undefined) throw noSubscription()
+  const lists = await listWatchLists(control, id)
+  const list = lists.find((each) => each.name === name)
+  if (list?.dataset === dataset.name) return list
+  const names = lists.filter((each) => each.dataset === dataset.name).map((each) => each.name)
+  const what = list
+    ? `Watch list ${quoted(name)} is of another dataset`
+    : `There is no watch list ${quoted(name)}`
+  const known =
+    names.length === 0 ? 'This dataset has none.' : `This dataset has ${listed(names.map(quoted))}.`
+  throw badRequest(`${what}.${didYouMean(name, names)} ${known}`)
+}
+
+/** Whose watch list, and the version that was published. */
+export interface WatchedVersion {
+  readonly subscriptionId: string
+  readonly list: WatchList
+  readonly version: string
+}
+
+interface WatchParts {
+  readonly changes: ChangesParts
+  readonly cursorKey: Uint8Array
+  /** The catalog of this moment. */
+  readonly catalog: () => Catalog
+}
+
+/**
+ * Whether something in a watch list changed from the version before, as its subscription sees it;
+ * true where that can't be told. It costs nothing.
+ * @throws service_unavailable while it is not known on this server
+ */
+export async function hasWatchedChange(
+  { changes: parts, cursorKey, catalog }: WatchParts,
+  { subscriptionId, list, version }: WatchedVersion,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const principal = principalOf(await showSubscription(parts.control, subscriptionId), null)
+  const served = catalog()
+  const granted = grantedDatasets(principal, served)
+  if (!granted.some(({ dataset }) => dataset.name === list.dataset)) return false
+  const newest = authorize(principal, served, list.dataset)
+  const entries = await listVersions(parts.control, list.dataset)
+  const index = entries.findIndex((each) => each.version === version)
+  const since = entries[index]?.previous ?? null
+  const access = accessAt(newest, version)
+  const servedIndex = entries.findIndex((each) => each.version === newest.version.id)
+  if (!access && servedIndex > index) throw notReady()
+  if (!access || since === null) return true
+  const raw = {
+    since,
+    watch: list.name,
+    filters: [],
+    select: null,
+    limit: 1,
+    cursor: null,
+    format: null,
+  }
+  try {
+    const { question } = await resolveChangesOf(parts, { principal, access }, cursorKey, raw)
+    const options = { signal, client: principal.id, timeLimit: timeLimit(access.dataset.timeoutMs) }
+    return (await parts.read(question, options)).rows.length > 0
+  } catch (cause) {
+    const isUnknown =
+      cause instanceof ServiceError && ['bad_request', 'not_found'].includes(cause.code)
+    if (isUnknown) return true
+    throw cause
+  }
 }
 
 /**

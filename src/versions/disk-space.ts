@@ -22,6 +22,8 @@ export interface StoredVersions {
 }
 
 export interface DiskSpaceOptions {
+  /** What is in them is needed, beside what versions and objects are. */
+  readonly neededFolders?: readonly string[]
   /** The folders that count. */
   readonly folders: readonly string[]
   /** Null = no limit. */
@@ -185,8 +187,14 @@ export class DiskSpace {
     if (!this.#versions) return { neededBytes: bytesOf(inodes), earlier: [] }
     const { folders, earlier } = this.#versions()
     const objects = this.#objects()
+    const { neededFolders = [] } = this.#options
     const isNeeded = ({ paths }: DiskInode) =>
-      paths.some((path) => objects.has(path) || folders.has(dirname(path)))
+      paths.some(
+        (path) =>
+          objects.has(path) ||
+          folders.has(dirname(path)) ||
+          neededFolders.some((folder) => path.startsWith(folder + sep)),
+      )
     const others = inodes.filter((inode) => !isNeeded(inode))
     const neededBytes = bytesOf(inodes) - bytesOf(others)
     const newestFirst = [...earlier].sort((left, right) => right.supersededAt - left.supersededAt)

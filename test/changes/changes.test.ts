@@ -62,6 +62,46 @@ await t.test('without a unique key that is never empty there are no changes', as
   }
 })
 
+await t.test(
+  'a quota that ends within a walk pays for what is delivered, and the walk goes on',
+  async (t) => {
+    const count = 105
+    const all = (v: number) =>
+      `SELECT printf('%03d', i) AS inn, ${v} AS v, 0 AS secret FROM range(${count}) t(i)`
+    const { world, token, changes } = await replaced(t, [all(1), all(2)])
+    const since = String((await world.get('/v1/firms/versions', token)).body.data[1]?.['version'])
+    const found: string[] = []
+    let [charged, cursor] = [0, '']
+    for (const limit of [60, 60, 60]) {
+      const page = await changes(`since=${since}&limit=${limit}${cursor}`)
+      if (page.status !== 200) {
+        t.equal(page.body.error, 'row_quota_exceeded')
+        break
+      }
+      found.push(...page.body.data.map(({ row }) => (row as { inn: string }).inn))
+      charged += Number(page.headers['x-rows-charged'])
+      cursor = `&cursor=${String(page.body.next_cursor)}`
+    }
+    t.same([found.length, charged], [100, 100])
+    world.clock.ms = Date.UTC(2026, 11, 1)
+    const rest = await changes(`limit=60${cursor}`)
+    found.push(...rest.body.data.map(({ row }) => (row as { inn: string }).inn))
+    t.same(
+      found,
+      Array.from({ length: count }, (_, i) => String(i).padStart(3, '0')),
+    )
+    t.same([rest.body.next_cursor, rest.headers['x-rows-charged']], [null, '5'])
+  },
+)
+
+await t.test('a renamed column is another one', async (t) => {
+  const { changes } = await replaced(t, [
+    rows("('a', 1, 1), ('b', 2, 1)"),
+    "SELECT * FROM (VALUES ('a', 1, 1), ('c', 2, 1)) t(inn, u, secret)",
+  ])
+  t.match((await changes()).body, { error: 'bad_request', detail: /take an export/ })
+})
+
 await t.test('a column of another type is refused where it is asked for', async (t) => {
   const { changes } = await replaced(t, [
     rows("('a', 1, 1), ('b', 2, 1)"),

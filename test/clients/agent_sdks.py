@@ -34,6 +34,7 @@ calls = {
     "aggregate": {"resource": "financials", "measures": ["count"], "filters": filters},
     "top": {"resource": "financials", "by": "-2110", "filters": filters, "select": ["inn"]},
     "find": {"q": "лукойл"},
+    "changes": {"resource": "financials"},
     "search": {"query": "лукойл"},
     "fetch": {"id": "financials/7708004767"},
 }
@@ -43,6 +44,7 @@ usual = {
     "aggregate": {"limit": 100, "labels": False, "rest": False},
     "top": {"limit": 50},
     "find": {"limit": 10},
+    "changes": {"limit": 50},
 }
 
 

@@ -20,7 +20,7 @@ await t.test('a visitor is shown listed datasets, and values of the demo alone',
     t.match(text, there)
   }
   t.match(text, 'shown1', 'an example of the demo subset')
-  for (const absent of ['closed', 'Closed', 'secret', 'paid0', 'unshown', 'rows_per_month']) {
+  for (const absent of ['closed', 'Closed', 'concealed', 'paid0', 'unshown', 'rows_per_month']) {
     t.notMatch(text, absent)
   }
 })
@@ -37,21 +37,21 @@ await t.test('the document of a token has exactly its datasets, listed or not', 
     'Open words',
     'open_column',
     'Plain',
-    'secret',
+    'concealed',
     token,
   ]) {
     t.notMatch(text, absent)
   }
   const own = await world.get('/openapi.json', (await world.subscribe(['open:p'])).token)
   t.match(own.text, 'paid0', 'an example of their own rows')
-  t.notMatch(own.text, /secret|Plain|[Cc]losed/)
+  t.notMatch(own.text, /concealed|Plain|[Cc]losed/)
 })
 
 await t.test('the demo token is shown what has a demo', async (t) => {
   const { paths } = await readDocument(await start(t), 'das_demo_audience')
   t.same(
     Object.keys(paths).filter((path) => /^\/v1\/\w+$/.test(path)),
-    ['/v1/open', '/v1/account'],
+    ['/v1/open', '/v1/account', '/v1/watch', '/v1/webhooks'],
   )
 })
 

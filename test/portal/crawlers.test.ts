@@ -164,7 +164,7 @@ await t.test('what is not listed, hidden or private is in none of them', async (
   for (const path of [...files, '/', '/datasets/open']) {
     for (const asker of [undefined, token]) {
       const { text } = await world.get(path, asker)
-      for (const absent of ['losed', 'secret', 'paid0', token]) t.notMatch(text, absent, path)
+      for (const absent of ['losed', 'concealed', 'paid0', token]) t.notMatch(text, absent, path)
       holdsNoSecret(t, text.replaceAll('parquet', ''), path)
     }
   }

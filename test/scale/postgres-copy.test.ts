@@ -2,6 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
+import { recordVersion } from '../../src/control/dataset-versions.js'
+import { noteVersion } from '../../src/control/hooks/events.js'
+import { putWatchList } from '../../src/control/hooks/watch-lists.js'
+import { addWebhook, eventTypes } from '../../src/control/hooks/webhooks.js'
 import { listActions, recordAction } from '../../src/control/audit.js'
 import { makeConnection } from '../../src/control/connections/make-connection.js'
 import { saveDatasetStates } from '../../src/control/dataset-state.js'
@@ -94,6 +98,13 @@ async function fill(store: ControlStore): Promise<{ token: string; subscriptionI
       updatedAt: noon,
     },
   }
+  const watch = { name: 'mine', dataset: 'financials', column: 'inn', values: ['ё'], fields: [] }
+  await putWatchList(store, subscriptionId, watch)
+  const hook = { url: 'https://example.org/', events: eventTypes, watch: watch.name }
+  await addWebhook(store, { ...hook, subscriptionId, now: noon })
+  const published = { version: 'v1', previous: null, asOf: null, rows: 1, publishedAt: noon }
+  await recordVersion(store, 'financials', published)
+  await noteVersion(store, { dataset: 'financials', version: 'v1' }, noon)
   await saveDatasetStates(store, ['financials'], [state], { reason: null, updatedAt: noon })
   return { token, subscriptionId }
 }

@@ -11,7 +11,7 @@ datasets:
     files: data/open.parquet
     key: id
     listed: true
-    columns: {secret_column: {hidden: true}}
+    columns: {concealed_column: {hidden: true}}
     demo: {id: [shown1]}
     plans: ${smallPlans}
   plain:
@@ -32,7 +32,7 @@ datasets:
 /** The files of `audienceRegistry`. */
 export const audienceFiles = {
   'data/open.parquet': `SELECT * FROM (VALUES ('paid0', 1, 'x'), ('shown1', 2, 'y'))
-    v(id, open_column, secret_column)`,
+    v(id, open_column, concealed_column)`,
   'data/plain.parquet': "SELECT 'unshown' AS id, 1 AS by",
   'data/closed.parquet': "SELECT 'closed0' AS closed_key, 1 AS closed_column",
 }

@@ -38,6 +38,7 @@ export const faultyService: Service = {
   find: fail,
   summarize: fail,
   changes: fail,
+  hasWatchedChange: failNow,
   listVersions: fail,
   exportPages: fail,
   listDatasets: fail,

@@ -69,7 +69,7 @@ export async function recordEvent(
   })
 }
 
-/** Stores that a version of a dataset is published, once for all servers. */
+/** Stores that the changes of a version can be asked for, once for all servers. */
 export async function noteVersion(
   store: ControlStore,
   { dataset, version }: { readonly dataset: string; readonly version: string },

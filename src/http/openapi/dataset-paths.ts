@@ -185,8 +185,9 @@ function changesOperation(dataset: ReferenceDataset): Json {
       'of all versions since then. `version` is the next `since`. A removed row has its key ' +
       'alone. Each change costs one row of the quota.',
     parameters: [
-      ...parameterRefs('since', `${name}.select`, `${name}.limit`, 'cursor', 'If-None-Match'),
-      ...filterRefs(dataset, ['since']),
+      ...parameterRefs('since', 'watch', `${name}.select`, `${name}.limit`, 'cursor'),
+      ...parameterRefs('If-None-Match'),
+      ...filterRefs(dataset, ['since', 'watch']),
     ],
     responses: answers({ 200: changes, 304: refTo('responses', '304') }, pageErrors),
   }

@@ -70,6 +70,12 @@ export const sharedParameters: Readonly<Record<string, Json>> = {
     description: 'The version that you have. A cursor holds it.',
     schema: { type: 'string' },
   },
+  watch: {
+    name: 'watch',
+    in: 'query',
+    description: 'The name of a watch list: changes of its rows and fields alone.',
+    schema: { type: 'string' },
+  },
   q: {
     name: 'q',
     in: 'query',

@@ -6,20 +6,27 @@ import type { Json } from './json.js'
 const text = { type: 'string' }
 const textOrNull = { type: ['string', 'null'] }
 const time = { type: 'string', format: 'date-time' }
-const event = { type: 'string', enum: eventTypes }
 const watched = { dataset: text, column: text, fields: listOf(text) }
-const hook = { url: text, events: listOf(event), watch: textOrNull }
-const keptHook = { id: text, ...hook, state: { enum: ['active', 'ended'] }, created_at: time }
+const hook = { url: text, events: listOf(text), watch: textOrNull }
+const keptHook = {
+  id: text,
+  ...hook,
+  state: { ...text, description: '`active` or `ended`.' },
+  created_at: time,
+}
 const attempt = { status: { ...int32, type: ['integer', 'null'] }, error: textOrNull }
 const delivery = { n: int64, at: time, ...attempt, type: text, state: text, attempts: int32 }
+
+/** Of a request: answers may have types of later versions. */
+const event = { type: 'string', enum: eventTypes }
 
 /** What the paths of watch lists and webhooks take and answer. */
 export const webhookSchemas: Readonly<Record<string, Json>> = {
   WatchList: objectOf({ name: text, ...watched, values: listOf(text) }),
   WatchLists: objectOf({ data: listOf(objectOf({ name: text, ...watched, count: int32 })) }),
-  NewWatchList: objectOf({ ...watched, values: listOf(text) }, ['dataset', 'column', 'values']),
+  NewWatchList: bodyObject({ ...watched, values: listOf(text) }, ['dataset', 'column', 'values']),
   Webhooks: objectOf({ data: listOf(objectOf(keptHook)) }),
-  NewWebhook: objectOf({ ...hook, watch: text }, ['url', 'events']),
+  NewWebhook: bodyObject({ url: text, events: listOf(event), watch: text }, ['url', 'events']),
   WebhookSecret: objectOf({ ...keptHook, secret: text }),
   WebhookTest: objectOf({ delivered: { type: 'boolean' }, ...attempt }),
   Delivery: objectOf({ ...delivery, next_attempt_at: textOrNull }),
@@ -101,6 +108,11 @@ function listOf(items: Json): Json {
   return { type: 'array', items }
 }
 
-function objectOf(properties: Readonly<Record<string, Json>>, required?: readonly string[]): Json {
-  return { type: 'object', required: required ?? Object.keys(properties), properties }
+function objectOf(properties: Readonly<Record<string, Json>>): Json {
+  return { type: 'object', required: Object.keys(properties), properties }
+}
+
+/** Of a request: it has no other members. */
+function bodyObject(properties: Readonly<Record<string, Json>>, required: readonly string[]): Json {
+  return { type: 'object', required, properties, additionalProperties: false }
 }

@@ -2,13 +2,13 @@ import type { Catalog } from '../../catalog.js'
 import { dropDelivery, endDelivery, takeDelivery } from '../../control/hooks/deliveries.js'
 import { removeOldDeliveries } from '../../control/hooks/deliveries.js'
 import type { HeldDelivery } from '../../control/hooks/deliveries.js'
-import { noteVersion, recordEvent } from '../../control/hooks/events.js'
+import { recordEvent } from '../../control/hooks/events.js'
 import { listWatchLists } from '../../control/hooks/watch-lists.js'
-import type { WatchList } from '../../control/hooks/watch-lists.js'
 import { endWebhook } from '../../control/hooks/webhooks.js'
 import type { Webhook } from '../../control/hooks/webhooks.js'
 import type { Jobs } from '../../control/jobs.js'
 import type { ControlStore } from '../../control/store/store.js'
+import type { WatchList } from '../../control/hooks/watch-lists.js'
 import { Rounds } from '../../rounds.js'
 import { nextAttempt, waitMaxMs, withRetries } from '../retries.js'
 import { findEvents } from './find-events.js'
@@ -19,13 +19,12 @@ import type { MessageParts, Receipt } from './send-message.js'
 type Log = (fields: Readonly<Record<string, unknown>>, message: string) => void
 
 /**
- * Whether something in a watch list changed from the version before to this one, as the
- * subscription sees it. A rejection is tried again like a receiver that does not answer.
+ * Whether something in a watch list changed with a version, as its subscription sees it.
+ * A rejection is tried again like a receiver that does not answer.
  */
 export type HasChanged = (
-  subscriptionId: string,
-  list: WatchList,
-  version: string,
+  asked: { readonly subscriptionId: string; readonly list: WatchList; readonly version: string },
+  signal: AbortSignal,
 ) => Promise<boolean>
 
 export interface WebhookSenderParts extends MessageParts {
@@ -71,26 +70,7 @@ export class WebhookSender {
 
   /** Starts a round now and every five seconds. */
   start(): void {
-    this.noteServed()
     void this.#rounds.start()
-  }
-
-  /** Records the versions that are served now, and sends them; known ones change nothing. */
-  noteServed(): void {
-    for (const { name, version } of this.#parts.catalog().datasets.values()) {
-      if (version) void this.noteVersion({ dataset: name, version: version.id })
-    }
-  }
-
-  /** Records that the changes of a version can be asked for, and sends it. Never rejects. */
-  async noteVersion(published: { dataset: string; version: string }): Promise<void> {
-    const { store, clock, logger } = this.#parts
-    try {
-      await noteVersion(store, published, clock.now())
-      await this.send()
-    } catch (cause) {
-      logger.error({ ...published, err: cause }, 'a version was not reported to webhooks')
-    }
   }
 
   /** Runs a round that begins after this call. Never rejects: a fault is logged. */
@@ -179,7 +159,8 @@ export class WebhookSender {
     const [list] = await listWatchLists(store, due.subscriptionId, name)
     if (list?.dataset !== due.dataset) return null
     try {
-      return (await hasChanged(due.subscriptionId, list, due.occasion)) || null
+      const asked = { subscriptionId: due.subscriptionId, list, version: due.occasion }
+      return (await hasChanged(asked, this.#stopping.signal)) || null
     } catch (cause) {
       logger.warn({ webhook: due.webhookId, n: due.n, err: cause }, 'changes were not read')
       return { status: null, error: 'the changes could not be read' }

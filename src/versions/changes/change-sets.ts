@@ -1,4 +1,4 @@
-import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ChangeSet } from './change-set.js'
 
@@ -49,7 +49,8 @@ export class ChangeSets {
   async add(step: Step, set: ChangeSet): Promise<void> {
     const path = this.#path(step, 'json')
     await this.prepare(step)
-    await writeFile(`${path}.part`, JSON.stringify(set), { mode: 0o600 })
+    if (set.kind === 'ready') await synced(set.path)
+    await writeFile(`${path}.part`, JSON.stringify(set), { mode: 0o600, flush: true })
     await rename(`${path}.part`, path)
     this.#known.delete(path)
   }
@@ -57,6 +58,15 @@ export class ChangeSets {
   /** Makes the folder of a step's dataset. */
   async prepare({ dataset }: Step): Promise<void> {
     await mkdir(join(this.folder, dataset), { recursive: true, mode: 0o700 })
+  }
+
+  /** Removes what is of no dataset of these names. */
+  async keepDatasets(names: ReadonlyMap<string, unknown>): Promise<void> {
+    for (const name of await readdir(this.folder).catch(() => [])) {
+      if (names.has(name)) continue
+      await rm(join(this.folder, name), { recursive: true, force: true })
+      this.#known.clear()
+    }
   }
 
   /** Removes what is not one of these steps. */
@@ -74,6 +84,12 @@ export class ChangeSets {
   #path(step: Step, ending: string): string {
     return join(this.folder, step.dataset, `${nameOf(step)}.${ending}`)
   }
+}
+
+/** Makes a file durable. */
+async function synced(path: string): Promise<void> {
+  const file = await open(path, 'r+')
+  await file.sync().finally(() => file.close())
 }
 
 function nameOf({ previous, version }: Step): string {

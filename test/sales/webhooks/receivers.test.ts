@@ -13,18 +13,18 @@ const minuteMs = 60_000
 const notPublic = 'the host has an address that is not public'
 
 await t.test('a redirect is not followed', async (t) => {
-  const { receiver, store, sender, webhook } = await startSender(t)
+  const { receiver, store, webhook, publish } = await startSender(t)
   receiver.answer = (response) => response.writeHead(302, { location: receiver.url }).end()
-  await sender.noteVersion(published)
+  await publish(published)
   t.equal(receiver.received.length, 1)
   t.match(await deliveriesOf(store, webhook), [{ status: 302, error: /redirects/ }])
 })
 
 await t.test('410 ends the webhook: nothing more is sent', async (t) => {
-  const { receiver, store, sender, webhook, subscriptionId } = await startSender(t)
+  const { receiver, store, webhook, subscriptionId, publish } = await startSender(t)
   receiver.answer = (response) => response.writeHead(410).end()
-  await sender.noteVersion(published)
-  await sender.noteVersion({ ...published, version: 'v2' })
+  await publish(published)
+  await publish({ ...published, version: 'v2' })
   t.equal(receiver.received.length, 1)
   t.match(await listWebhooks(store, subscriptionId), [{ state: 'ended' }])
   t.match(await deliveriesOf(store, webhook), [{ state: 'failed', status: 410 }])
@@ -36,9 +36,9 @@ await t.test('410 ends the webhook: nothing more is sent', async (t) => {
 await t.test(
   'a receiver that hangs, or stops in its answer, is left after ten seconds',
   async (t) => {
-    const { receiver, store, clock, sender, webhook } = await startSender(t)
+    const { receiver, store, clock, sender, webhook, publish } = await startSender(t)
     receiver.answer = () => undefined
-    const noted = sender.noteVersion(published)
+    const noted = publish(published)
     await receiver.arrived(1)
     clock.runNext(10_000)
     await noted
@@ -53,7 +53,7 @@ await t.test(
 )
 
 await t.test('a slow receiver holds up no other subscription', async (t) => {
-  const { receiver, store, clock, sender, webhook } = await startSender(t)
+  const { receiver, store, clock, sender, webhook, publish } = await startSender(t)
   const quick = await subscribe(store, { email: 'quick@example.com' })
   const { subscriptionId } = quick
   const wanted = { subscriptionId, url: receiver.url, events: eventTypes, watch: null, now: noon }
@@ -64,7 +64,7 @@ await t.test('a slow receiver holds up no other subscription', async (t) => {
     }
     response.writeHead(204).end()
   }
-  const noted = sender.noteVersion(published)
+  const noted = publish(published)
   await receiver.arrived(2)
   await clock.advance(10_000)
   await noted
@@ -110,7 +110,7 @@ await t.test('an answer that is none is a failure of this delivery alone', async
   for (const [error, answer] of Object.entries(answers)) {
     const url = await startRaw(t, (socket) => socket.once('data', () => answer(socket)))
     const { store, sender, webhook } = await startFor(t, url)
-    await sender.noteVersion(published)
+    await publish(published)
     t.match(await deliveriesOf(store, webhook), [{ state: 'waiting', status: null, error }])
   }
 })
@@ -121,7 +121,7 @@ await t.test(
     let hasConnected: () => void = () => undefined
     const connected = new Promise<void>((resolve) => (hasConnected = resolve))
     const silent = await startFor(t, await startRaw(t, () => hasConnected(), true))
-    const noted = silent.sender.noteVersion(published)
+    const noted = silent.publish(published)
     await connected
     silent.clock.runNext(10_000)
     await noted
@@ -134,7 +134,7 @@ await t.test(
       return new Promise<never>(() => undefined)
     }
     const nameless = await startSender(t, { hosts: { resolve } })
-    const second = nameless.sender.noteVersion(published)
+    const second = nameless.publish(published)
     await asked
     nameless.clock.runNext(10_000)
     await second
@@ -146,7 +146,7 @@ await t.test(
 
 // Guarantee: a subscriber's URL never leads into the networks of this machine.
 await t.test('no spelling of a private address is connected to', async (t) => {
-  const { receiver, store, sender, subscriptionId, webhook } = await startSender(t, { hosts: {} })
+  const { receiver, store, sender, subscriptionId } = await startSender(t, { hosts: {} })
   const { port } = new URL(receiver.url)
   const hosts = [
     ...['localhost', 'LOCALHOST', '127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1'],
@@ -170,7 +170,7 @@ await t.test('a name is resolved once for each attempt, and all its addresses co
   const { hosts } = await startReceiver(t)
   const names = [['127.0.0.1'], ['10.0.0.1'], ['127.0.0.1', '10.0.0.1'], []]
   const asked: string[] = []
-  const { receiver, store, clock, sender, webhook } = await startSender(t, {
+  const { receiver, store, clock, sender, webhook, publish } = await startSender(t, {
     hosts: {
       ca: hosts.ca,
       resolve: async (host) => {
@@ -181,7 +181,7 @@ await t.test('a name is resolved once for each attempt, and all its addresses co
     },
   })
   receiver.answer = (response) => response.writeHead(500).end()
-  await sender.noteVersion(published)
+  await publish(published)
   t.match(await deliveriesOf(store, webhook), [{ status: 500 }])
   t.same(asked, ['localhost'])
   for (const attempt of [2, 3, 4]) {
@@ -196,7 +196,7 @@ await t.test('a name is resolved once for each attempt, and all its addresses co
 await t.test('a connection goes to the address alone, whatever the name is later', async (t) => {
   let count = 0
   const resolve = async () => [(count += 1) === 1 ? '127.0.0.1' : '203.0.113.7']
-  const { receiver, sender, webhook } = await startSender(t, {
+  const { receiver, sender } = await startSender(t, {
     hosts: { resolve, isAllowed: () => true },
   })
   const url = receiver.url.replace('localhost', 'hooks.invalid')

@@ -13,10 +13,10 @@ const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
 
 await t.test('a version is sent once, signed, with a thin body, by two senders', async (t) => {
-  const { receiver, store, parts, sender, webhook, log } = await startSender(t)
+  const { receiver, store, parts, sender, publish, webhook, log } = await startSender(t)
   const second = new WebhookSender(parts)
   t.teardown(() => second.close())
-  await Promise.all([sender, second, sender].map((each) => each.noteVersion(published)))
+  await Promise.all([sender, second, sender].map((each) => publish(published, each)))
   await Promise.all([sender.send(), second.send()])
   const [message, ...others] = receiver.received
   t.same(others, [])
@@ -33,7 +33,7 @@ await t.test('a version is sent once, signed, with a thin body, by two senders',
 
 // Guarantee: of several servers over one store, each event is sent once.
 await t.test('two servers over one store send each event once to each webhook', async (t) => {
-  const { receiver, store, path, parts, clock, sender, webhook, subscriptionId } =
+  const { receiver, store, path, clock, sender, webhook, subscriptionId, publish } =
     await startSender(t)
   const other = new WebhookSender({ ...parts, store: openAnyStore(t, path) })
   t.teardown(() => other.close())
@@ -41,7 +41,7 @@ await t.test('two servers over one store send each event once to each webhook', 
   const second = await addWebhook(store, wanted)
   const versions = Array.from({ length: 10 }, (_, index) => `v${index}`)
   const noted = [sender, other].flatMap((each) =>
-    versions.map((version) => each.noteVersion({ ...published, version })),
+    versions.map((version) => publish({ ...published, version }, each)),
   )
   await clock.advanceUntil(Promise.all([...noted, sender.send(), other.send()]))
   await clock.advanceUntil(Promise.all([sender.send(), other.send()]))
@@ -55,32 +55,32 @@ await t.test('two servers over one store send each event once to each webhook', 
 })
 
 await t.test('the server that sends the letters sends; when it ends, another does', async (t) => {
-  const { receiver, path, parts, sender } = await startSender(t)
+  const { receiver, path, sender, publish } = await startSender(t)
   let isSecondSending = false
   const jobs = { ...parts.jobs, tryTake: async () => isSecondSending }
   const second = new WebhookSender({ ...parts, jobs, store: openAnyStore(t, path) })
   t.teardown(() => second.close())
-  await second.noteVersion(published)
+  await publish(published, second)
   t.same(receiver.received, [])
   await sender.send()
   t.equal(receiver.received.length, 1)
   await sender.close()
   isSecondSending = true
-  await second.noteVersion({ ...published, version: 'v2' })
+  await publish({ ...published, version: 'v2' }, second)
   t.equal(receiver.received.length, 2)
 })
 
 await t.test('a version of a dataset without a grant is not sent', async (t) => {
-  const { receiver, store, sender, webhook } = await startSender(t)
-  await sender.noteVersion({ dataset: 'other', version: 'v1' })
+  const { receiver, store, publish, webhook } = await startSender(t)
+  await publish({ dataset: 'other', version: 'v1' })
   t.same(receiver.received, [])
   t.same(await deliveriesOf(store, webhook), [])
 })
 
 await t.test('a failure is tried again with the same id, for three days', async (t) => {
-  const { receiver, store, clock, sender, webhook } = await startSender(t)
+  const { receiver, store, clock, sender, publish, webhook } = await startSender(t)
   receiver.answer = (response) => response.writeHead(500).end('x'.repeat(1_000_000))
-  await sender.noteVersion(published)
+  await publish()
   t.match(await deliveriesOf(store, webhook), [{ state: 'waiting', status: 500, attempts: 1 }])
   clock.pass(minuteMs - 1)
   await sender.send()
@@ -143,8 +143,8 @@ await t.test('a used quota and a term that ends are sent once each', async (t) =
 
 await t.test('a webhook with a watch list is sent only what changed in it', async (t) => {
   let answers: (() => boolean)[] = []
-  const { receiver, store, clock, sender, subscriptionId } = await startSender(t, {
-    hasChanged: async (_subscription, list) => {
+  const { receiver, store, clock, sender, publish, subscriptionId } = await startSender(t, {
+    hasChanged: async ({ list }) => {
       t.same(list.values, ['1', '2'])
       return answers.shift()?.() ?? false
     },
@@ -163,9 +163,9 @@ await t.test('a webhook with a watch list is sent only what changed in it', asyn
     throw new Error('not ready')
   }
   answers = [() => false, notReady, () => true]
-  await sender.noteVersion(published)
+  await publish()
   t.same(await deliveriesOf(store, webhook), [])
-  await sender.noteVersion({ ...published, version: 'v2' })
+  await publish({ ...published, version: 'v2' })
   t.match(await deliveriesOf(store, webhook), [{ n: 2, state: 'waiting', status: null }])
   clock.pass(minuteMs)
   await sender.send()
@@ -174,8 +174,8 @@ await t.test('a webhook with a watch list is sent only what changed in it', asyn
 
 await t.test('deliveries are kept for 30 days', async (t) => {
   const events = ['dataset.version'] as const
-  const { store, clock, sender, webhook, receiver } = await startSender(t, {}, events)
-  await sender.noteVersion(published)
+  const { store, clock, sender, publish, webhook, receiver } = await startSender(t, {}, events)
+  await publish()
   clock.pass(29 * dayMs)
   await sender.send()
   t.equal((await deliveriesOf(store, webhook)).length, 1)
@@ -183,6 +183,6 @@ await t.test('deliveries are kept for 30 days', async (t) => {
   await sender.send()
   t.same(await deliveriesOf(store, webhook), [])
   const before = receiver.received.length
-  await sender.noteVersion(published)
+  await publish()
   t.equal(receiver.received.length, before, 'a version that is still served is not new')
 })

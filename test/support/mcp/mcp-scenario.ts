@@ -102,7 +102,7 @@ async function seeTools(t: Test, client: McpClient): Promise<void> {
   const listed = recordOf(await client.listTools())['tools'] as readonly Json[]
   t.same(
     listed.map(({ name }) => name),
-    ['list_resources', 'describe_resource', 'query', 'aggregate', 'top', 'find'],
+    ['list_resources', 'describe_resource', 'query', 'aggregate', 'top', 'find', 'changes'],
   )
   const names = new Set(listed.map(({ name }) => name))
   const expected = tools.filter(({ name }) => names.has(name))

@@ -78,16 +78,14 @@ async function endOfRange(
  * them, each as far as the predicates let it be seen.
  */
 function compileChanges(changes: Changes, range: Range, limit: number) {
-  const { version, sets, columns } = changes
+  const { version, sets, columns, counted } = changes
   const parameters = new SqlParameters()
   const { key } = version
   const names = key.map((_, index) => `k${index}`).join(', ')
   const rows = sets.map((set, index) => rowsOf(set, index, changes, range, parameters))
-  const [old, now] = [sidesOf(columns, 'o'), sidesOf(columns, 'n')]
-  const differing = columns.map((column, index) => {
-    const [was, is] = [old[index]?.sql ?? '', now[index]?.sql ?? '']
-    return { column, sql: `${comparable(column, was)} IS DISTINCT FROM ${comparable(column, is)}` }
-  })
+  const differing = differences(columns, '')
+  const isCounted = counted.length === 0 ? 'true' : anyOf(differences(counted, 'f'))
+  const now = columns.map((column, index) => ({ column, sql: `n.s${index}` }))
   const fields = differing.map(
     ({ column, sql }) => `CASE WHEN ${sql} THEN ${literal(JSON.stringify(column.name))} END`,
   )
@@ -108,7 +106,7 @@ function compileChanges(changes: Changes, range: Range, limit: number) {
     page AS (
       SELECT * FROM judged
       WHERE was_seen <> is_seen
-        OR (was_seen AND (${differing.map((each) => each.sql).join(' OR ')}))
+        OR (was_seen AND ${anyOf(differing)} AND ${isCounted})
       ORDER BY ${keyOrder(key)} LIMIT ${parameters.add(bindBigint(limit))}
     )
     SELECT encode(CASE
@@ -121,17 +119,32 @@ function compileChanges(changes: Changes, range: Range, limit: number) {
   return { sql, values: parameters.values }
 }
 
+/** For each column, whether the two rows of a key differ in it; `prefix` as in `rowsOf`. */
+function differences(columns: readonly Column[], prefix: string) {
+  return columns.map((column, index) => {
+    const [was, is] = ['o', 'n'].map((row) => comparable(column, `${row}.${prefix}s${index}`))
+    return { column, sql: `${was} IS DISTINCT FROM ${is}` }
+  })
+}
+
+function anyOf(conditions: readonly { readonly sql: string }[]): string {
+  return `(${conditions.map(({ sql }) => sql).join(' OR ')})`
+}
+
 /** The rows of one set: their key, their place in time, and what the caller would see of them. */
 function rowsOf(
   set: ReadySet,
   index: number,
-  { version: { key }, predicates, columns }: Changes,
+  { version: { key }, predicates, columns, counted }: Changes,
   range: Range,
   parameters: SqlParameters,
 ): string {
   const sqlOf = columnsOf(set)
   const seen = predicates.map((each) => condition(each, sqlOf, parameters)).join(' AND ') || 'true'
-  const cells = columns.map((column, place) => `${sqlOf(column)} AS s${place}`)
+  const cells = [
+    ...columns.map((column, place) => `${sqlOf(column)} AS s${place}`),
+    ...counted.map((column, place) => `${sqlOf(column)} AS fs${place}`),
+  ]
   const keys = key.map((column, place) => `${keySql(column, sqlOf)} AS k${place}`)
   return `SELECT ${keys.join(', ')}, ${2 * index} + side AS event,
     coalesce(${seen}, false) AS seen, ${cells.join(', ')}
@@ -160,11 +173,6 @@ function columnsOf({ sources }: ReadySet): (column: Column) => string {
     const index = sources.indexOf(source)
     return `CAST(${index < 0 ? 'NULL' : `c${index}`} AS ${typeText(type)})`
   }
-}
-
-/** The two rows of a key, by the names of their cells. */
-function sidesOf(columns: readonly Column[], row: 'o' | 'n') {
-  return columns.map((column, index) => ({ column, sql: `${row}.s${index}` }))
 }
 
 /** Equal for values that are served alike. */

@@ -20,6 +20,7 @@ public class ToolsClient {
       "aggregate", Map.of("resource", "financials", "measures", List.of("count")),
       "top", Map.of("resource", "financials", "by", "-2110", "select", List.of("inn")),
       "find", Map.of("q", "лукойл"),
+      "changes", Map.of("resource", "financials"),
       "search", Map.of("query", "лукойл"),
       "fetch", Map.of("id", "financials/7708004767"));
 

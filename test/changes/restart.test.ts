@@ -1,0 +1,99 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { Test } from 'tap'
+import { recordVersion } from '../../src/control/dataset-versions.js'
+import { openRecordsOf } from '../support/database.js'
+import { testFolder } from '../support/folder.js'
+import { startWorld, writeParquet } from '../support/world.js'
+import { compared } from './fixtures/copies.js'
+
+const registry = `
+datasets:
+  firms:
+    title: Firms
+    files: data/a.parquet
+    key: inn
+    allow_breaking: true
+    plans:
+      pro: {rows_per_month: 1000, history: all, price_rub: 10, rate_per_minute: 100000}
+`
+const rows = (list: string) => ({ 'data/a.parquet': `SELECT * FROM (VALUES ${list}) t(inn, v)` })
+
+/** A server over a folder; a file that is given takes the place of the one that is there. */
+async function start(t: Test, at: string, files: Readonly<Record<string, string>> = {}) {
+  const world = await startWorld(t, { at, files, registry })
+  return { world, version: world.app.catalog().datasets.get('firms')?.version?.id ?? '' }
+}
+
+await t.test('files that changed while the server was down are a step of their own', async (t) => {
+  const at = testFolder(t)
+  const { world, version: first } = await start(t, at, rows("('a', 1), ('b', 1)"))
+  const { token } = await world.subscribe(['firms:pro'])
+  await compared(world, 'firms', token)
+  await world.app.close()
+  const { world: next, version: second } = await start(t, at, rows("('a', 2), ('b', 1)"))
+  const { body } = await compared(next, 'firms', token)
+  t.match(body.data, [
+    { version: second, previous: first, changes: 'ready' },
+    { version: first, previous: null, changes: 'none' },
+  ])
+  const changes = await next.get(`/v1/firms/changes?since=${first}`, token)
+  t.same(changes.body.data, [{ change: 'changed', fields: ['v'], row: { inn: 'a', v: 2 } }])
+  await next.app.close()
+  const { world: last } = await start(t, at)
+  t.same((await compared(last, 'firms', token)).body, body, 'a restart alone is no step')
+  await writeParquet(at, rows("('a', 2)"))
+  await last.app.reload(true)
+  await compared(last, 'firms', token)
+  const both = await last.get(`/v1/firms/changes?since=${first}`, token)
+  t.match(both.body.data, [{ change: 'changed' }, { change: 'removed', row: { inn: 'b' } }])
+})
+
+await t.test('what a killed server wrote by half is not served, and is made again', async (t) => {
+  const at = testFolder(t)
+  const { world, version: first } = await start(t, at, rows("('a', 1)"))
+  const { token } = await world.subscribe(['firms:pro'])
+  await compared(world, 'firms', token)
+  await writeParquet(at, rows("('a', 2)"))
+  await world.app.reload(true)
+  await compared(world, 'firms', token)
+  await world.app.close()
+  const folder = join(at, 'var', 'changes', 'firms')
+  const found = readdirSync(folder).find((name) => name.startsWith(first) && name.endsWith('.json'))
+  const json = join(folder, found ?? '')
+  rmSync(json)
+  writeFileSync(`${json}.part`, '{"kind":')
+  writeFileSync(json.replace(/json$/, 'parquet'), 'PAR1')
+  const { world: next } = await start(t, at)
+  await compared(next, 'firms', token)
+  const changes = await next.get(`/v1/firms/changes?since=${first}`, token)
+  t.same(changes.body.data, [{ change: 'changed', fields: ['v'], row: { inn: 'a', v: 2 } }])
+})
+
+await t.test('a server that lacks a listed version asks to wait', async (t) => {
+  const { world, version } = await start(t, testFolder(t), rows("('a', 1)"))
+  const { token } = await world.subscribe(['firms:pro'])
+  await compared(world, 'firms', token)
+  const control = openRecordsOf(join(world.folder, 'var'))
+  t.teardown(() => control.close())
+  const ahead = { version: '00000000000000aa', previous: version, asOf: null, rows: 2 }
+  await recordVersion(control, 'firms', { ...ahead, publishedAt: world.clock.now() })
+  const waits = await world.get(`/v1/firms/changes?since=${ahead.version}`, token)
+  t.match([waits.status, waits.headers['retry-after']], [503, /^\d+$/])
+  t.equal((await world.get(`/v1/firms/changes?since=${version}`, token)).status, 200)
+  const [newest] = (await world.get('/v1/firms/versions', token)).body.data
+  t.match(newest, { version: ahead.version })
+})
+
+await t.test('what is kept of a dataset that left the registry is removed', async (t) => {
+  const at = testFolder(t)
+  const left = join(at, 'var', 'changes', 'left')
+  mkdirSync(left, { recursive: true })
+  writeFileSync(join(left, 'first-00.json'), 'null')
+  const { world } = await start(t, at, rows("('a', 1)"))
+  const { token } = await world.subscribe(['firms:pro'])
+  await compared(world, 'firms', token)
+  await world.app.close()
+  t.same(readdirSync(join(at, 'var', 'changes')).includes('left'), false)
+})
