@@ -1,11 +1,12 @@
+import type { Answers } from '../../lists/answers.js'
+import type { ListPrice } from '../../lists/list-price.js'
+import type { ListFile } from '../../lists/open-list.js'
+import type { ListKeys, MalformedLine } from '../../lists/read-keys.js'
+import type { FinishedList } from '../../lists/finish-list.js'
 import { listed, many, quoted } from '../../text.js'
 import type { Result } from '../command.js'
 import type { CliParts } from '../parts.js'
 import { amountOf, count } from '../print.js'
-import type { AnswersFile } from './answers-file.js'
-import type { ListFile, ListKeys, MalformedLine } from './list-file.js'
-import type { ListPrice } from './list-price.js'
-import type { WrittenList } from './write-list.js'
 
 /** What a dry run says. */
 export function priceResult(
@@ -69,11 +70,10 @@ export function enrichedResult(
   out: string,
   list: ListFile,
   { lines, keys, restored }: ListKeys,
-  written: WrittenList,
-  { charged, versions }: AnswersFile,
-  spare: number,
+  written: FinishedList,
+  { charged, versions }: Answers,
 ): Result {
-  const { found, notFound, malformed } = written
+  const { found, not_found, malformed, spare } = written
   const changed =
     versions.size > 1 ? [`the data changed meanwhile: versions ${[...versions].join(', ')}`] : []
   const others =
@@ -81,12 +81,12 @@ export function enrichedResult(
   const notes = [...list.notes, ...written.notes, ...changed, ...others]
   return {
     json: {
-      ...{ out, lines, keys: keys.size, found, not_found: notFound, malformed, restored },
+      ...{ out, lines, keys: keys.size, found, not_found, malformed, restored },
       ...{ rows_charged: charged, versions: [...versions], notes },
     },
     lines: [
       `${out}: ${amountOf(stdout, lines, 'line')}, ${count(stdout, found)} found, ` +
-        `${count(stdout, notFound)} not found, ${count(stdout, malformed)} malformed; ` +
+        `${count(stdout, not_found)} not found, ${count(stdout, malformed)} malformed; ` +
         `${amountOf(stdout, charged, 'row')} charged`,
       ...notes,
     ],
