@@ -1,4 +1,5 @@
 import { badRequest } from '../errors.js'
+import { firstBytes } from '../versions/tables/byte-text.js'
 import type { ReadBytes } from '../versions/tables/table.js'
 
 /** Encodings in which a character is a byte. */
@@ -42,9 +43,8 @@ export async function markOf(bytes: ReadBytes, encoding: string): Promise<string
   const mark = '\ufeff'
   if (!encoding.startsWith('utf-')) return ''
   const expected = textEncoder(encoding, () => undefined)(mark)
-  for await (const part of bytes())
-    return expected.every((byte, at) => part[at] === byte) ? mark : ''
-  return ''
+  const first = await firstBytes(bytes)
+  return expected.every((byte, at) => first[at] === byte) ? mark : ''
 }
 
 function inUnits(text: string, isLittle: boolean): Uint8Array {

@@ -1,5 +1,13 @@
 import type { ReadBytes } from './table.js'
 
+/** The first bytes of a file, as many as are read at a time. */
+export async function firstBytes(bytes: ReadBytes): Promise<Uint8Array> {
+  const all = bytes()[Symbol.asyncIterator]()
+  const { value, done } = await all.next()
+  await all.return?.()
+  return done ? Uint8Array.of() : value
+}
+
 /**
  * The text of a file, some at a time, without a byte order mark; U+FFFD for bytes that are not of
  * the encoding.

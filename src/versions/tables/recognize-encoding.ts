@@ -1,4 +1,4 @@
-import { isWholly } from './byte-text.js'
+import { firstBytes, isWholly } from './byte-text.js'
 import { TableError, shownText } from './table.js'
 import type { ReadBytes } from './table.js'
 
@@ -67,11 +67,7 @@ export async function recognizeEncoding(bytes: ReadBytes, file: string): Promise
 }
 
 async function markedEncoding(bytes: ReadBytes): Promise<string | null> {
-  let head = Uint8Array.of()
-  for await (const part of bytes()) {
-    head = part.slice(0, headBytes)
-    break
-  }
+  const head = (await firstBytes(bytes)).subarray(0, headBytes)
   const hex = Array.from(head.subarray(0, 3), (byte) => byte.toString(16).padStart(2, '0')).join('')
   const marked = Object.entries(marks).find(([, mark]) => hex.startsWith(mark))
   if (marked || !head.includes(0)) return marked?.[0] ?? null

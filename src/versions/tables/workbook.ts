@@ -68,9 +68,9 @@ export async function openWorkbook(readBytes: ReadBytes, file: string) {
 
 /** The parts of one type that a part refers to, by their ids. */
 function partsOf(part: string, type: string, tagsOf: TagsOf): ReadonlyMap<string, string> {
-  const [, folder = '', name = ''] = /^(.*\/)?(.*)$/.exec(part) ?? []
+  const folder = part.slice(0, part.lastIndexOf('/') + 1)
   const parts = new Map<string, string>()
-  for (const { attributes } of tagsOf(`${folder}_rels/${name}.rels`)) {
+  for (const { attributes } of tagsOf(`${folder}_rels/${part.slice(folder.length)}.rels`)) {
     const { Id = '', Type = '', Target = '' } = attributes
     if (Type.endsWith(`/${type}`)) parts.set(Id, partAt(folder, Target))
   }
