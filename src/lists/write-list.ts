@@ -25,7 +25,7 @@ interface ListSink {
 /** How many lines have which status, and what the owner should know. */
 export interface WrittenList {
   readonly found: number
-  readonly not_found: number
+  readonly notFound: number
   readonly malformed: number
   /** Of a run that did not end: lines whose keys may have more rows. */
   readonly unfinished: number
@@ -45,7 +45,7 @@ export async function writeList(
   const sink = list.encoding === null ? sheetSink : csvSink
   const { write, end } = await sink(list, width, columns.types, save)
   const empty = columns.names.map(() => 'null')
-  const counts = { found: 0, not_found: 0, malformed: 0, unfinished: 0 }
+  const counts = { found: 0, notFound: 0, malformed: 0, unfinished: 0 }
   const statusOf = (key: JudgedKey) => {
     if (key.kind !== 'key') return 'malformed'
     if (isUnfinished(key.key)) return 'unfinished'
@@ -55,7 +55,7 @@ export async function writeList(
     const key = judge(row.cells[place])
     const lines = key.kind === 'key' ? columns.linesOf(key.key) : []
     const status = statusOf(key)
-    counts[status] += 1
+    counts[status === 'not_found' ? 'notFound' : status] += 1
     const restored = key.kind === 'key' ? key.restored : null
     const own = restored === null ? row : withCell(row, place, restored)
     for (const cells of lines.length > 0 ? lines : [empty]) {

@@ -73,7 +73,7 @@ export function enrichedResult(
   written: FinishedList,
   { charged, versions }: Answers,
 ): Result {
-  const { found, not_found, malformed, spare } = written
+  const { found, notFound, malformed, spare } = written
   const changed =
     versions.size > 1 ? [`the data changed meanwhile: versions ${[...versions].join(', ')}`] : []
   const others =
@@ -81,12 +81,12 @@ export function enrichedResult(
   const notes = [...list.notes, ...written.notes, ...changed, ...others]
   return {
     json: {
-      ...{ out, lines, keys: keys.size, found, not_found, malformed, restored },
+      ...{ out, lines, keys: keys.size, found, not_found: notFound, malformed, restored },
       ...{ rows_charged: charged, versions: [...versions], notes },
     },
     lines: [
       `${out}: ${amountOf(stdout, lines, 'line')}, ${count(stdout, found)} found, ` +
-        `${count(stdout, not_found)} not found, ${count(stdout, malformed)} malformed; ` +
+        `${count(stdout, notFound)} not found, ${count(stdout, malformed)} malformed; ` +
         `${amountOf(stdout, charged, 'row')} charged`,
       ...notes,
     ],
