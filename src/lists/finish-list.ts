@@ -1,3 +1,4 @@
+import { many } from '../text.js'
 import type { Answers } from './answers.js'
 import type { ListQuestion } from './ask-keys.js'
 import type { DatasetFacts } from './dataset-facts.js'
@@ -15,11 +16,6 @@ interface FoundRows extends ListPlan, Pick<ListQuestion, 'dataset' | 'match'> {
   readonly answers: Answers
 }
 
-export interface FinishedList extends WrittenList {
-  /** Rows that no line has. */
-  readonly spare: number
-}
-
 /** Writes a list with what was found; keys that are unfinished have the status of that name. */
 export async function finishList(
   list: ListFile,
@@ -28,11 +24,21 @@ export async function finishList(
   { facts, answers, ...plan }: FoundRows,
   save: Save,
   isUnfinished: (key: string) => boolean = () => false,
-): Promise<FinishedList> {
+): Promise<WrittenList> {
   const types = new Map(facts.columns.map(({ name, type }) => [name, type]))
   const wanted = plan.wanted.map((name) => ({ name, type: types.get(name) ?? 'string' }) as const)
   const columns = newColumns(plan, wanted, facts.history, [...read.keys], answers)
   const names = freeNames(read, [...columns.names, statusName], plan.dataset)
   const written = await writeList(list, read, judge, columns, names, save, isUnfinished)
-  return { ...written, spare: columns.spare }
+  const { versions } = answers
+  const rows = many(columns.spare, 'row')
+  const notes = [
+    ...list.notes,
+    ...written.notes,
+    ...(versions.size > 1
+      ? [`the data changed meanwhile: versions ${[...versions].join(', ')}`]
+      : []),
+    ...(columns.spare > 0 ? [`${rows} of keys with several rows are not shown`] : []),
+  ]
+  return { ...written, notes }
 }

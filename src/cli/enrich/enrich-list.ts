@@ -81,7 +81,7 @@ export async function enrichList(
     })
     await rename(`${target}.new`, target)
     await rm(`${target}.part`)
-    return enrichedResult(parts, order.out, list, read, written, answers)
+    return enrichedResult(parts, order.out, read, written, answers)
   } finally {
     answers.close()
   }

@@ -2,7 +2,7 @@ import type { Answers } from '../../lists/answers.js'
 import type { ListPrice } from '../../lists/list-price.js'
 import type { ListFile } from '../../lists/open-list.js'
 import type { ListKeys, MalformedLine } from '../../lists/read-keys.js'
-import type { FinishedList } from '../../lists/finish-list.js'
+import type { WrittenList } from '../../lists/write-list.js'
 import { listed, many, quoted } from '../../text.js'
 import type { Result } from '../command.js'
 import type { CliParts } from '../parts.js'
@@ -68,17 +68,11 @@ function linesText(malformed: readonly MalformedLine[]): string {
 export function enrichedResult(
   { stdout }: CliParts,
   out: string,
-  list: ListFile,
   { lines, keys, restored }: ListKeys,
-  written: FinishedList,
+  written: WrittenList,
   { charged, versions }: Answers,
 ): Result {
-  const { found, notFound, malformed, spare } = written
-  const changed =
-    versions.size > 1 ? [`the data changed meanwhile: versions ${[...versions].join(', ')}`] : []
-  const others =
-    spare > 0 ? [`${amountOf(stdout, spare, 'row')} of keys with several rows are not shown`] : []
-  const notes = [...list.notes, ...written.notes, ...changed, ...others]
+  const { found, notFound, malformed, notes } = written
   return {
     json: {
       ...{ out, lines, keys: keys.size, found, not_found: notFound, malformed, restored },

@@ -1,20 +1,16 @@
-import type { JudgeCell } from '../../../lists/judge-key.js'
+import type { JudgeCell, KeyColumn } from '../../../lists/judge-key.js'
 import { openList } from '../../../lists/open-list.js'
 import type { ListFile } from '../../../lists/open-list.js'
 import { hasValues } from '../../../lists/read-keys.js'
 import type { TableRow } from '../../../versions/tables/table.js'
 
-/** How the keys of a dataset are told from other cells. */
-export interface KeyNames {
-  readonly key: string
-  /** What headings call it, in small letters. */
-  readonly names: readonly string[]
-  /** It has check digits: a cell that is no key is seen by its text. */
-  readonly isChecked: boolean
+interface KeyFacts {
+  readonly key: KeyColumn & { readonly name: string }
+  /** What headings call the key, in small letters. */
+  readonly headings: readonly string[]
   readonly judge: JudgeCell
 }
 
-const byteOrderMark = '\ufeff'
 const guessedRowsMax = 1000
 
 /**
@@ -30,37 +26,36 @@ export function openContent(name: string, content: Uint8Array): Promise<ListFile
 }
 
 /** Opens a pasted column, which gets the name of the key where its first line is no name. */
-export function openPasted(text: string, keys: KeyNames): Promise<ListFile> {
+export function openPasted(text: string, { key, headings, judge }: KeyFacts): Promise<ListFile> {
   const [first = ''] = text.split(/[\r\n]/, 1)
-  const heading = isName(first, keys) || /[\t;,]/.test(first) ? '' : `${keys.key}\n`
-  return openContent('list.csv', new TextEncoder().encode(byteOrderMark + heading + text))
+  const isName =
+    headings.includes(first.trim().toLowerCase()) || (key.check && !isLike(judge, first))
+  const heading = isName || /[\t;,]/.test(first) ? '' : `${key.name}\n`
+  return openContent('list.csv', new TextEncoder().encode(`\ufeff${heading}${text}`))
 }
 
-function isName(text: string, { names, isChecked, judge }: KeyNames): boolean {
-  return names.includes(text.trim().toLowerCase()) || (isChecked && !isLikeKey(judge(text)))
-}
-
-function isLikeKey(key: ReturnType<JudgeCell>): boolean {
-  return key.kind === 'key' || key.withZero !== null
+function isLike(judge: JudgeCell, cell: string | null): boolean {
+  const judged = judge(cell)
+  return judged.kind === 'key' || judged.withZero !== null
 }
 
 /**
  * The names of a list's columns, and the one that has the keys: by its name, or by the first cell
  * that is a key. No names where the list has none above its keys.
  */
-export async function guessColumn(list: ListFile, { names, isChecked, judge }: KeyNames) {
+export async function guessColumn(list: ListFile, { key, headings, judge }: KeyFacts) {
   const rows: TableRow[] = []
   for await (const batch of list.rows()) {
     rows.push(...batch.filter(hasValues).slice(0, guessedRowsMax - rows.length))
     if (rows.length === guessedRowsMax) break
   }
-  const isNamed = (cell: string | null) => names.includes(cell?.trim().toLowerCase() ?? '')
+  const isNamed = (cell: string | null) => headings.includes(cell?.trim().toLowerCase() ?? '')
+  const isKey = (cell: string | null) => key.check !== undefined && isLike(judge, cell)
   const named = rows.find(({ cells }) => cells.some(isNamed))
-  const isKey = (cell: string | null) => isChecked && isLikeKey(judge(cell))
   const first = named ? -1 : rows.findIndex(({ cells }) => cells.some(isKey))
   const place = rows[first]?.cells.findIndex(isKey) ?? named?.cells.findIndex(isNamed) ?? 0
   const above = rows.slice(0, first).findLast(({ cells }) => (cells[place] ?? null) !== null)
   const header = named ?? (first === -1 ? rows[0] : above)
   const cells = header?.cells.map((cell) => cell?.trim() ?? '') ?? []
-  return { columns: [...new Set(cells)].filter((cell) => cell !== ''), guessed: cells[place] ?? '' }
+  return { names: [...new Set(cells)].filter((cell) => cell !== ''), guessed: cells[place] ?? '' }
 }

@@ -1,75 +1,82 @@
 import { answersInMemory } from '../../../lists/answers.js'
 import { askKeys } from '../../../lists/ask-keys.js'
+import type { ListQuestion } from '../../../lists/ask-keys.js'
 import { finishList } from '../../../lists/finish-list.js'
-import type { FinishedList } from '../../../lists/finish-list.js'
 import { plainKey } from '../../../lists/judge-key.js'
+import type { JudgeCell } from '../../../lists/judge-key.js'
+import type { ListPlan } from '../../../lists/list-plan.js'
+import type { ListFile } from '../../../lists/open-list.js'
+import type { ListKeys } from '../../../lists/read-keys.js'
 import { textOfJson } from '../../../row-texts.js'
 import { button, element } from '../element.js'
 import { saveAs } from '../question/take-away.js'
 import { askWith, sayProblem } from './ask-list.js'
-import type { CheckedList } from './check-view.js'
-import type { ListDataset } from './list-form.js'
+import type { ListDataset } from './list-dataset.js'
 import { say } from './list-say.js'
+
+/** A list that was read, and how it will be asked. */
+interface CheckedList {
+  readonly list: ListFile
+  readonly read: ListKeys
+  readonly judge: JudgeCell
+  readonly question: ListQuestion & ListPlan
+}
 
 /** Asks for a checked list, with progress and a way to stop and go on, and offers the new file. */
 export function runView(
-  dataset: ListDataset,
-  checked: CheckedList,
+  { facts, name, key, token }: ListDataset,
+  { list, read, judge, question }: CheckedList,
   busy: (isBusy: boolean) => void,
 ): HTMLElement {
-  const { list, read, judge, question } = checked
-  const { facts, name, keyColumn, token } = dataset
   const keys = [...read.keys]
-  const places = new Map(keys.map((key, at) => [key, at]))
-  const answers = answersInMemory((json) => plainKey(keyColumn.type, textOfJson(json)))
+  const places = new Map(keys.map((each, at) => [each, at]))
+  const answers = answersInMemory((json) => plainKey(key.type, textOfJson(json)))
   let [keysDone, isDone, isSaved] = [0, false, true]
   let stopper = new AbortController()
   const status = element('p', { role: 'status', class: 'status' })
   const progress = element('progress', { max: Math.max(1, keys.length), 'aria-label': say.run })
   const download = element('p')
-  const isUnfinished = (key: string) => {
+  const isUnfinished = (each: string) => {
     if (isDone) return false
-    if (question.match === 'newest') return answers.count(key) === 0
-    return (places.get(key) ?? 0) >= keysDone
+    return question.match === 'newest'
+      ? answers.count(each) === 0
+      : (places.get(each) ?? 0) >= keysDone
   }
   const tell = (done: number) => {
     keysDone = done
     progress.value = done
     status.textContent = say.found(done, keys.length)
   }
+  /** Offers what is known as a file, and says what is in it. */
   const offer = async () => {
     const parts: Uint8Array<ArrayBuffer>[] = []
     const save = (bytes: Uint8Array) => parts.push(bytes.slice())
     const found = { ...question, facts, answers }
-    const finished = await finishList(list, read, judge, found, save, isUnfinished)
+    const { notes, ...counts } = await finishList(list, read, judge, found, save, isUnfinished)
     const file = list.file.replace(/(?=\.\w+$)/, `-${name}`)
     const take = button(say.download(file), () => {
       saveAs(file, new Blob(parts))
       isSaved = true
     })
     download.replaceChildren(take)
-    return finished
+    const texts = notes.map((note) => element('span', { lang: 'en', class: 'detail' }, note))
+    status.append(' ', say.counts(counts, answers.charged), ...texts)
   }
   const run = async () => {
     stopper = new AbortController()
     const { signal } = stopper
     setRunning(true)
     answers.again()
-    status.classList.remove('error')
-    tell(keysDone)
-    const ask = askWith(token, signal, (seconds) => (status.textContent = say.waiting(seconds)))
+    sayProblem(status, null)
     try {
-      await askKeys(question, keys, facts.limit.max, answers, ask, tell)
+      await askKeys(question, keys, facts.limit.max, answers, askWith(token, signal, status), tell)
       isDone = true
-      const finished = await offer()
-      status.textContent = doneText(finished, answers.charged, answers.versions.size)
-      status.append(...notesOf(finished))
+      status.textContent = say.done
     } catch (cause) {
-      if (signal.aborted) status.textContent = say.stopped(answers.charged)
+      if (signal.aborted) status.textContent = say.stopped
       else sayProblem(status, cause)
-      const { unfinished } = await offer()
-      status.append(' ', say.unfinished(unfinished))
     }
+    await offer()
     isSaved = answers.charged === 0
     setRunning(false)
   }
@@ -79,34 +86,19 @@ export function runView(
     busy(isRunning)
     start.textContent = say.goOn
     start.hidden = isRunning || isDone
-    stop.hidden = !isRunning
-    progress.hidden = !isRunning
+    for (const each of [stop, progress]) each.hidden = !isRunning
     if (isRunning) download.replaceChildren()
     const next = isRunning ? stop : (download.querySelector('button') ?? start)
     next.focus()
   }
-  stop.hidden = true
-  progress.hidden = true
-  window.addEventListener('beforeunload', (event) => {
-    // What was paid is in the memory of the page only.
-    if (!isSaved) event.preventDefault()
-  })
-  const buttons = element('p', { class: 'line' }, start, stop, progress)
-  return element('div', {}, buttons, status, download)
-}
-
-function doneText(
-  { found, notFound, malformed, spare }: FinishedList,
-  cost: number,
-  versions: number,
-) {
-  return [
-    say.done(found, notFound, malformed, cost),
-    ...(versions > 1 ? [say.changed] : []),
-    ...(spare > 0 ? [say.spare(spare)] : []),
-  ].join(' ')
-}
-
-function notesOf({ notes }: FinishedList): readonly HTMLElement[] {
-  return notes.map((note) => element('span', { lang: 'en', class: 'detail' }, note))
+  for (const each of [stop, progress]) each.hidden = true
+  // What was paid is in the memory of the page only.
+  window.addEventListener('beforeunload', (event) => isSaved || event.preventDefault())
+  return element(
+    'div',
+    {},
+    element('p', { class: 'line' }, start, stop, progress),
+    status,
+    download,
+  )
 }
