@@ -17,8 +17,8 @@ const english = {
   title: 'Enrich a list',
   link: 'Add columns to your list',
   lead: (key: string) =>
-    `Take a list, CSV or XLSX, with a column of this kind: ${key}. You get it back with columns of ` +
-    'this dataset. The file stays on your computer: only its keys are sent. Misses are free.',
+    `Take a list, CSV or XLSX, with a column of this kind: ${key}. You get it back with columns ` +
+    'of this dataset. The file stays on your computer: only its keys are sent. Misses are free.',
   needsScript: 'This page needs JavaScript. Without it, a command does the same:',
   list: 'Your list',
   file: 'File (.csv, .tsv, .txt or .xlsx); you can also drop it here',
@@ -72,8 +72,9 @@ const russian: ListWords = {
   title: 'Дополнить список',
   link: 'Добавить столбцы в свой список',
   lead: (key) =>
-    `Возьмите список в CSV или XLSX, в котором есть столбец: ${key}. Вы получите его же со столбцами ` +
-    'этого набора данных. Файл остаётся у вас: отправляются только ключи. Промахи бесплатны.',
+    `Возьмите список в CSV или XLSX, в котором есть столбец: ${key}. Вы получите его же со ` +
+    'столбцами этого набора данных. Файл остаётся у вас: отправляются только ключи. ' +
+    'Промахи бесплатны.',
   needsScript: 'Этой странице нужен JavaScript. Без него то же делает команда:',
   list: 'Ваш список',
   file: 'Файл (.csv, .tsv, .txt или .xlsx); его можно и перетащить сюда',
@@ -109,8 +110,9 @@ const russian: ListWords = {
   stopped: 'Остановлено. Найденное хранится, пока вы не измените список и не уйдёте.',
   done: 'Готово.',
   counts: ({ found, notFound, malformed, unfinished }, cost) =>
-    `Строк списка: найдено ${numberRu(found)}, не найдено ${numberRu(notFound)}, с неверным ключом ` +
-    `${numberRu(malformed)}, не закончено ${numberRu(unfinished)}. Оплачено: ${costRu(cost)}.`,
+    `Строк списка: найдено ${numberRu(found)}, не найдено ${numberRu(notFound)}, с неверным ` +
+    `ключом ${numberRu(malformed)}, не закончено ${numberRu(unfinished)}. ` +
+    `Оплачено: ${costRu(cost)}.`,
   download: (name) => `Скачать ${name}`,
 }
 

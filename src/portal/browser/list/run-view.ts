@@ -36,31 +36,24 @@ export function runView(
   const status = element('p', { role: 'status', class: 'status' })
   const progress = element('progress', { max: Math.max(1, keys.length), 'aria-label': say.run })
   const download = element('p')
-  const isUnfinished = (each: string) => {
-    if (isDone) return false
-    return question.match === 'newest'
-      ? answers.count(each) === 0
-      : (places.get(each) ?? 0) >= keysDone
-  }
+  const isUnfinished = (each: string) =>
+    !isDone &&
+    (question.match === 'newest' ? answers.count(each) === 0 : (places.get(each) ?? 0) >= keysDone)
   const tell = (done: number) => {
     keysDone = done
     progress.value = done
     status.textContent = say.found(done, keys.length)
   }
-  /** Offers what is known as a file, and says what is in it. */
   const offer = async () => {
-    const parts: Uint8Array<ArrayBuffer>[] = []
-    const save = (bytes: Uint8Array) => parts.push(bytes.slice())
     const found = { ...question, facts, answers }
-    const { notes, ...counts } = await finishList(list, read, judge, found, save, isUnfinished)
+    const made = await makeFile({ list, read, judge, found, isUnfinished })
     const file = list.file.replace(/(?=\.\w+$)/, `-${name}`)
     const take = button(say.download(file), () => {
-      saveAs(file, new Blob(parts))
+      saveAs(file, made.content)
       isSaved = true
     })
     download.replaceChildren(take)
-    const texts = notes.map((note) => element('span', { lang: 'en', class: 'detail' }, note))
-    status.append(' ', say.counts(counts, answers.charged), ...texts)
+    status.append(' ', say.counts(made, answers.charged), ...made.notes)
   }
   const run = async () => {
     stopper = new AbortController()
@@ -91,7 +84,7 @@ export function runView(
     const next = isRunning ? stop : (download.querySelector('button') ?? start)
     next.focus()
   }
-  for (const each of [stop, progress]) each.hidden = true
+  stop.hidden = progress.hidden = true
   // What was paid is in the memory of the page only.
   window.addEventListener('beforeunload', (event) => isSaved || event.preventDefault())
   return element(
@@ -101,4 +94,18 @@ export function runView(
     status,
     download,
   )
+}
+
+type FileParts = Omit<CheckedList, 'question'> & {
+  readonly found: Parameters<typeof finishList>[3]
+  readonly isUnfinished: (key: string) => boolean
+}
+
+/** The list with what is known, and what is in it. */
+async function makeFile({ list, read, judge, found, isUnfinished }: FileParts) {
+  const parts: Uint8Array<ArrayBuffer>[] = []
+  const save = (bytes: Uint8Array) => parts.push(bytes.slice())
+  const { notes, ...counts } = await finishList(list, read, judge, found, save, isUnfinished)
+  const texts = notes.map((note) => element('span', { lang: 'en', class: 'detail' }, note))
+  return { ...counts, content: new Blob(parts), notes: texts }
 }
