@@ -3,6 +3,7 @@ import { keyJudge } from '../../../lists/judge-key.js'
 import { planOf } from '../../../lists/list-plan.js'
 import { listPrice } from '../../../lists/list-price.js'
 import type { ListPrice } from '../../../lists/list-price.js'
+import { freeNames, statusName } from '../../../lists/new-columns.js'
 import type { ListFile } from '../../../lists/open-list.js'
 import { readKeys } from '../../../lists/read-keys.js'
 import type { MalformedLine } from '../../../lists/read-keys.js'
@@ -41,6 +42,8 @@ export async function checkList(
     const order = { key: key.name, match, where: [] }
     const plan = planOf({ ...order, select: wanted.length === 0 ? null : wanted }, facts)
     const question = { dataset: name, ...order, ...plan }
+    // Names that can't be given are found before anything is paid.
+    freeNames(read, [...plan.wanted, statusName], name)
     const zeros = lost ?? read.malformed.filter(({ withZero }) => withZero !== null)
     const box = element('input', { type: 'checkbox', checked: addZeros })
     box.addEventListener('input', () => {

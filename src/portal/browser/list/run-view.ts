@@ -58,7 +58,9 @@ export function runView(
   const run = async () => {
     stopper = new AbortController()
     const { signal } = stopper
-    setRunning(true)
+    busy(true)
+    download.replaceChildren()
+    controls.show(true, false)
     answers.again()
     sayProblem(status, null)
     try {
@@ -69,31 +71,30 @@ export function runView(
       if (signal.aborted) status.textContent = say.stopped
       else sayProblem(status, cause)
     }
-    await offer()
+    await offer().catch((cause: unknown) => sayProblem(status, cause))
     isSaved = answers.charged === 0
-    setRunning(false)
+    busy(false)
+    controls.show(false, isDone)
+    download.querySelector('button')?.focus()
   }
-  const start = button(say.run, run, { class: 'primary' })
-  const stop = button(say.stop, () => stopper.abort())
-  const setRunning = (isRunning: boolean) => {
-    busy(isRunning)
-    start.textContent = say.goOn
-    start.hidden = isRunning || isDone
-    for (const each of [stop, progress]) each.hidden = !isRunning
-    if (isRunning) download.replaceChildren()
-    const next = isRunning ? stop : (download.querySelector('button') ?? start)
-    next.focus()
-  }
-  stop.hidden = progress.hidden = true
+  const controls = runControls(run, () => stopper.abort(), progress)
   // What was paid is in the memory of the page only.
   window.addEventListener('beforeunload', (event) => isSaved || event.preventDefault())
-  return element(
-    'div',
-    {},
-    element('p', { class: 'line' }, start, stop, progress),
-    status,
-    download,
-  )
+  return element('div', {}, controls.node, status, download)
+}
+
+/** The buttons of a run; `show` says whether it runs, or has ended. */
+function runControls(run: () => Promise<void>, end: () => void, progress: HTMLElement) {
+  const start = button(say.run, run, { class: 'primary' })
+  const stop = button(say.stop, end)
+  stop.hidden = progress.hidden = true
+  const show = (isRunning: boolean, isDone: boolean) => {
+    start.textContent = say.goOn
+    start.hidden = isRunning || isDone
+    stop.hidden = progress.hidden = !isRunning
+    if (isRunning) stop.focus()
+  }
+  return { node: element('p', { class: 'line' }, start, stop, progress), show }
 }
 
 type FileParts = Omit<CheckedList, 'question'> & {
