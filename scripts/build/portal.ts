@@ -8,7 +8,7 @@ const sources = 'src/portal/browser'
  */
 export async function buildPortal(out: string): Promise<void> {
   await build({
-    entryPoints: ['portal.ts', 'page.ts', 'portal.css', 'reference.ts'].map(
+    entryPoints: ['portal.ts', 'page.ts', 'list.ts', 'portal.css', 'reference.ts'].map(
       (name) => `${sources}/${name}`,
     ),
     outdir: out,

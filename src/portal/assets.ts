@@ -12,6 +12,8 @@ export interface Assets {
   readonly script: Asset | null
   /** The light one, of pages that only show and copy. */
   readonly pageScript: Asset | null
+  /** Of the page of lists, which alone reads files. */
+  readonly listScript: Asset | null
   readonly style: Asset | null
   readonly referenceScript: Asset | null
   readonly referenceStyle: Asset | null
@@ -30,6 +32,7 @@ export function readAssets(folder: string | null): Assets {
   return {
     script: script('portal'),
     pageScript: script('page'),
+    listScript: script('list'),
     style: style('portal'),
     referenceScript: script('reference'),
     referenceStyle: style('reference'),

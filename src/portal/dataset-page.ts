@@ -7,6 +7,7 @@ import { searchForm } from './found-page.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import { layout } from './layout.js'
+import { listLink } from './list-page.js'
 import type { PageContext } from './page-context.js'
 import { plansTable } from './plans.js'
 import type { FindPlanWay } from './plans.js'
@@ -43,6 +44,7 @@ export function datasetPage(
         <h1>${dataset.title}</h1>
         ${dataset.description === null ? null : html`<p class="lead">${dataset.description}</p>`}
         ${datasetFacts(context, dataset)} ${searchForm(context, dataset)}
+        ${listLink(context, dataset)}
       </section>
       ${explorer(context, dataset, trial)}
       <section>

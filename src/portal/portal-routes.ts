@@ -15,6 +15,7 @@ import type { Trial } from './dataset-page.js'
 import { guidePage } from './guide-page.js'
 import { homePage } from './home-page.js'
 import type { FindPlanWay } from './plans.js'
+import { listPage } from './list-page.js'
 import { missingPage, problemPage } from './problem-pages.js'
 import { pageContextOf, visit } from './page-context.js'
 import type { PageContext, Site } from './page-context.js'
@@ -54,6 +55,11 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
       },
     })
   }
+  const wanted = ({ language }: PageContext, params: unknown) => {
+    const showcase = parts.showcase(language)
+    const { dataset: wantedName } = params as DatasetParams
+    return { showcase, dataset: showcase.datasets.find(({ name }) => name === wantedName) }
+  }
   addPage('/', (context) => {
     const showcase = parts.showcase(context.language)
     const first = showcase.datasets.find(({ hasDemo }) => hasDemo)
@@ -61,12 +67,14 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
     return homePage(context, showcase.datasets, trial?.line ?? null, parts.planWay)
   })
   addPage('/datasets/:dataset', (context, { params }) => {
-    const showcase = parts.showcase(context.language)
-    const { dataset: wanted } = params as DatasetParams
-    const dataset = showcase.datasets.find(({ name }) => name === wanted)
+    const { dataset, showcase } = wanted(context, params)
     return dataset
       ? datasetPage(context, dataset, trialOf(context, dataset, showcase, parts), parts.planWay)
       : null
+  })
+  addPage('/datasets/:dataset/list', (context, { params }) => {
+    const { dataset, showcase } = wanted(context, params)
+    return dataset ? listPage(context, dataset, showcase.demoToken) : null
   })
   addEntityPages(app, parts)
   addPage('/guide', (context) => {
@@ -150,6 +158,7 @@ function addAssets(app: FastifyInstance, { assets, admitVisitor }: Site): void {
   for (const asset of [
     assets.script,
     assets.pageScript,
+    assets.listScript,
     assets.style,
     assets.referenceScript,
     assets.referenceStyle,

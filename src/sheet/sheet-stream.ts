@@ -1,8 +1,6 @@
 import { Zip, ZipDeflate } from 'fflate'
 import { getCellAddress } from 'write-excel-file/utility'
-import { dayMs } from '../clock.js'
-import { sheetMax } from './sheet.js'
-import { cutText, firstDayMs, xmlText } from './workbook.js'
+import { cutText, firstDayMs, sheetMax, xmlText } from './sheet-text.js'
 
 /** A cell of a sheet; `text` is what JSON has, without quotes. */
 export interface StreamCell {
@@ -10,6 +8,8 @@ export interface StreamCell {
   readonly text: string
 }
 
+const encoder = new TextEncoder()
+const dayMs = 24 * 3_600_000
 const lettersAtOnce = 256 * 1024
 /** Day 0 of a spreadsheet. */
 const zeroDayMs = Date.UTC(1899, 11, 30)
@@ -70,7 +70,7 @@ export function sheetStream(name: string, write: (bytes: Uint8Array) => void) {
   for (const [part, text] of Object.entries(partsOf(name))) {
     const file = new ZipDeflate(part)
     zip.add(file)
-    file.push(Buffer.from(head + text), true)
+    file.push(encoder.encode(head + text), true)
   }
   const sheet = new ZipDeflate('xl/worksheets/sheet1.xml', { level: 3 })
   zip.add(sheet)
@@ -95,11 +95,11 @@ export function sheetStream(name: string, write: (bytes: Uint8Array) => void) {
       })
       text += '</row>'
       if (text.length < lettersAtOnce) return
-      sheet.push(Buffer.from(text))
+      sheet.push(encoder.encode(text))
       text = ''
     },
     end: () => {
-      sheet.push(Buffer.from(`${text}</sheetData></worksheet>`), true)
+      sheet.push(encoder.encode(`${text}</sheetData></worksheet>`), true)
       zip.end()
     },
   }

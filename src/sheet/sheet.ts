@@ -4,6 +4,7 @@ import type { Column } from '../columns/column.js'
 import { badRequest } from '../errors.js'
 import type { SheetFormat } from '../query/page-format.js'
 import { shareUnit } from '../wording.js'
+import { sheetMax } from './sheet-text.js'
 
 /** What the cells of a column become; `decimals` is null for floating-point numbers. */
 export type CellKind =
@@ -62,9 +63,6 @@ export function cellKind(shown: ShownType, decimals: number | null, unit: string
       return { kind: 'text' }
   }
 }
-
-/** The limits of Excel. */
-export const sheetMax = { rows: 1_048_576, columns: 16_384, cellLetters: 32_767 } as const
 
 /**
  * How many of these rows a workbook holds, from the first.

@@ -3,7 +3,7 @@ import type { Cell, CellObject } from 'write-excel-file/node'
 import { getCellAddress } from 'write-excel-file/utility'
 import { firstInexact } from '../query/exact-json.js'
 import { textOfJson } from '../row-texts.js'
-import { sheetMax } from './sheet.js'
+import { cutText, escapedLetters, firstDayMs, sheetMax } from './sheet-text.js'
 import type { CellKind, Sheet, SheetColumn } from './sheet.js'
 
 type Features = NonNullable<NonNullable<Parameters<typeof writeXlsxFile>[1]>['features']>
@@ -11,8 +11,6 @@ type Features = NonNullable<NonNullable<Parameters<typeof writeXlsxFile>[1]>['fe
 /** Excel refuses longer names of sheets. */
 const nameLettersMax = 31
 const decimalsMax = 30
-/** Serial numbers of earlier days differ between spreadsheets: Excel takes 1900 for a leap year. */
-export const firstDayMs = Date.UTC(1900, 2, 1)
 const instant = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d(?:\.\d{1,3})?)Z?)?$/
 
 /** A table with the JSON texts of its cells. */
@@ -112,12 +110,6 @@ function filterFeatures(tables: readonly WorkbookTable[]): Features {
   return [feature]
 }
 
-/** A text that is longer than Excel opens, cut and marked. */
-export function cutText(text: string): string {
-  const mark = ` … [cut: ${text.length} characters]`
-  return text.slice(0, sheetMax.cellLetters - mark.length).toWellFormed() + mark
-}
-
 function aboutCuts(cuts: number) {
   const what = `Texts cut to ${sheetMax.cellLetters} characters, the most that a cell holds`
   return [textCell(what), numberCell({ decimals: 0 }, String(cuts))]
@@ -169,11 +161,6 @@ function textCell(text: string): CellObject {
   return { value: escapedText(text), type: String, format: '@' }
 }
 
-/** Characters that XML lacks or the library leaves out, and `_` where an escape could be read. */
-const special =
-  // eslint-disable-next-line no-control-regex
-  /[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufdef\ufffd-\uffff]|_(?=x[0-9A-Fa-f]{4}_)/g
-
 /** A character that the library leaves out, because XML lacks it. */
 const leftOut = '\ufffe'
 
@@ -182,18 +169,6 @@ const leftOut = '\ufffe'
  * `constructor`, a name that every object of JavaScript has, for one that it has already written.
  */
 function escapedText(text: string): string {
-  const safe = statedText(text)
+  const safe = escapedLetters(text)
   return safe in {} ? leftOut + safe : safe
-}
-
-function statedText(text: string): string {
-  return text.replaceAll(
-    special,
-    (letter) => `_x${letter.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,
-  )
-}
-
-/** The same as XML. */
-export function xmlText(text: string): string {
-  return statedText(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -1,8 +1,12 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import type { Test } from 'tap'
+import { strFromU8, unzipSync } from 'fflate'
+import { workbookOf } from '../cli/enrich/fixtures/lists.js'
+import { cliOver } from '../cli/fixtures/cli-fixture.js'
 import { logged } from '../support/logged.js'
 import { sheetLines } from '../support/programs/libreoffice.js'
 import { startShipped } from '../support/shipped.js'
@@ -10,7 +14,7 @@ import { violations } from './fixtures/axe.js'
 import { builtPortal, listen, startChromium, visit } from './fixtures/chromium.js'
 
 // An analyst's walk in Russian over the shipped data: a misspelt name, a company, a comparison of
-// five by margin with the medians of their classes, a workbook. By the names of what is clicked.
+// five by margin with the medians of their classes, a workbook, a list of 300. By the names of what is clicked.
 
 const browser = await startChromium(t)
 const shipped = await startShipped(t, { portalFolder: await builtPortal(t) })
@@ -120,5 +124,77 @@ await t.test('LibreOffice opens the workbook of a company', async (t) => {
     revenue.slice(4),
     years.map((year) => String(byYear.get(year) ?? '')),
   )
+  t.same(complaints, [])
+})
+
+/** 300 lines: every company of the data, an unknown one, slips, and keys that stand twice. */
+async function clients(token: string): Promise<readonly (readonly string[])[]> {
+  const { body } = await shipped.get('/v1/financials?year=eq.2024&select=inn&limit=1000', token)
+  const inns = [...new Set(body.data.map((row) => String(row['inn'])))]
+  const others = ['7707083893', '', 'нет', '123', inns[0] ?? '']
+  const keys = [...inns, ...others]
+  return Array.from({ length: 300 }, (_, at) => [String(at + 1), keys[at % keys.length] ?? ''])
+}
+
+async function saved(): Promise<Buffer> {
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: /^Скачать / }).click()
+  return readFileSync(await (await download).path())
+}
+
+/** The pasted token, with which a command asks the same. */
+const { token } = await shipped.subscribe(['financials:pro'])
+const at = (name: string) => join(shipped.folder, name)
+
+/** What `das enrich` makes of a list. */
+async function enriched(t: Test, file: string, ...more: readonly string[]): Promise<Buffer> {
+  const of = ['--dataset', 'financials', '--key', 'inn', '--select', 'year,name,2110,2400,1600']
+  const argv = ['enrich', at(file), ...of, '-o', at(`das-${file}`), ...more]
+  const { code, stderr } = await cliOver(shipped.folder, shipped.clock).das(argv, {
+    environment: { DAS_SERVER: base, DAS_TOKEN: token },
+  })
+  t.same({ code, stderr }, { code: 0, stderr: '' })
+  return readFileSync(at(`das-${file}`))
+}
+
+await t.test('a workbook of 300 companies comes back as das enrich writes it', async (t) => {
+  const rows = await clients(token)
+  // A spreadsheet has dropped the zeros of INNs, which are numbers in it.
+  const number = (text: string) => ({ kind: 'number', text: text.replace(/^0/, '') }) as const
+  const text = (value: string) => ({ kind: 'text', text: value }) as const
+  const cellOf = (cell: string) => (/^\d/.test(cell) ? number(cell) : text(cell))
+  const table = [['№', 'ИНН'].map(text), ...rows.map((row) => row.map(cellOf))]
+  writeFileSync(at('clients.xlsx'), workbookOf(table))
+  await page.goto(`${base}/datasets/financials?lang=ru`)
+  await page.evaluate(`sessionStorage.setItem('token', '${token}')`)
+  await page.getByRole('link', { name: 'Добавить столбцы в свой список' }).click()
+  await page.getByLabel('Файл').setInputFiles(at('clients.xlsx'))
+  await page.getByRole('button', { name: 'Проверить' }).click()
+  await page.getByText('Строк: 300;').waitFor()
+  await page.getByLabel('Вернуть ноль').check()
+  await page.getByText(/Стоит не больше чем \d+ стро/).waitFor()
+  await page.getByRole('button', { name: 'Сосчитать точно, за 1 строку' }).click()
+  await page.getByText(/Стоит \d+ стро/).waitFor()
+  await page.getByRole('button', { name: 'Выполнить' }).click()
+  await page.getByText(/^Готово/).waitFor()
+  await isClean(t, 'list')
+  const sheetOf = (file: Buffer) =>
+    strFromU8(unzipSync(file)['xl/worksheets/sheet1.xml'] ?? new Uint8Array())
+  const options = ['--column', 'ИНН', '--add-zeros']
+  t.equal(sheetOf(await saved()), sheetOf(await enriched(t, 'clients.xlsx', ...options)))
+})
+
+await t.test('a pasted column comes back as CSV; only keys leave the browser', async (t) => {
+  const keys = (await clients(token)).map(([, inn]) => inn).join('\n')
+  writeFileSync(at('list.csv'), `\ufeffinn\n${keys}`)
+  const bodies: string[] = []
+  page.on('request', (request) => bodies.push(request.postData() ?? ''))
+  await page.getByLabel('Или вставьте столбец').fill(keys)
+  await page.getByRole('button', { name: 'Проверить' }).click()
+  await page.getByRole('button', { name: 'Выполнить' }).click()
+  await page.getByText(/^Готово/).waitFor()
+  t.ok((await saved()).equals(await enriched(t, 'list.csv')))
+  t.ok(bodies.length > 1)
+  t.notMatch(bodies.join(), 'нет', 'a malformed cell is no key')
   t.same(complaints, [])
 })

@@ -122,6 +122,7 @@ await t.test('robots.txt lets crawlers read the public pages, and no other path'
           '/brand.css',
           '/datasets/:dataset',
           '/datasets/:dataset/:key',
+          '/datasets/:dataset/list',
           '/docs',
           '/docs/:dataset',
           '/guide',

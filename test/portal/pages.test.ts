@@ -228,3 +228,26 @@ function unescaped(text: string): string {
     String(entities[entity as keyof typeof entities]),
   )
 }
+
+await t.test(
+  'a dataset with a key has a page for lists, which says what to do alone',
+  async (t) => {
+    const world = await startPortal(t)
+    const own = await world.get('/datasets/shown?lang=en')
+    t.match(own.text, '<a href="/datasets/shown/list?lang=en">Add columns to your list</a>')
+    for (const [lang, title] of [
+      ['en', 'Enrich a list'],
+      ['ru', 'Дополнить список'],
+    ] as const) {
+      const { status, text } = await world.get(`/datasets/shown/list?lang=${lang}`)
+      t.equal(status, 200)
+      t.match(text, `<h1>${title}: &lt;/title&gt;`)
+      t.match(text, /<noscript>[^]*das enrich list\.xlsx --dataset shown --key id[^]*<\/noscript>/)
+      t.match(text, 'data-demo-token="das_demo_portal"')
+      t.notMatch(text, 'secret')
+    }
+    for (const name of ['hushed', 'none']) {
+      t.equal((await world.get(`/datasets/${name}/list`)).status, 404)
+    }
+  },
+)

@@ -8,23 +8,9 @@ import {
   readSync,
   writeSync,
 } from 'node:fs'
+import type { AnswerPage, Answers, PageFacts } from '../../lists/answers.js'
 import { textsOf } from '../../row-texts.js'
 import { parsedJson } from '../../text.js'
-
-/** What is known of an answer beside its rows. */
-interface PageFacts {
-  /** Null on the last page. */
-  readonly cursor: string | null
-  readonly version: string
-  /** Rows that it cost. */
-  readonly charged: number
-  /** It is no page that follows: earlier ones about the same keys don't count. */
-  readonly isFirst: boolean
-}
-
-export interface AnswerPage extends PageFacts {
-  readonly keys: readonly string[]
-}
 
 interface StoredRow {
   readonly at: number
@@ -46,13 +32,12 @@ const factsStart = '{"cursor":'
  * first, and after the rows of each answer a line of facts. What a break cut off is dropped.
  * A run that goes on keeps the plan of the first one.
  */
-export class AnswersFile {
+export class AnswersFile implements Answers {
   readonly #file: number
   readonly #keyOf: (json: string) => string
   readonly #places = new Map<string, number[]>()
   readonly #recorded: AsyncGenerator<readonly [PageFacts, readonly StoredRow[]]>
   #end: number
-  /** Of all pages so far. */
   charged = 0
   readonly versions = new Set<string>()
 
@@ -90,7 +75,6 @@ export class AnswersFile {
     this.#recorded = pagesOf(path, start)
   }
 
-  /** The next answer of the earlier run, about these keys; null after the last. */
   async next(asked: readonly string[]): Promise<AnswerPage | null> {
     const { value, done } = await this.#recorded.next()
     if (!done) return this.#index(...value, asked)
@@ -98,7 +82,6 @@ export class AnswersFile {
     return null
   }
 
-  /** Keeps an answer about these keys. */
   add(rows: string, facts: PageFacts, asked: readonly string[]): AnswerPage {
     const bytes = Buffer.from(rows + lineOf(facts))
     writeAt(this.#file, bytes, this.#end)
@@ -106,12 +89,10 @@ export class AnswersFile {
     return this.#index(facts, [...linesOf(bytes, this.#end)].slice(0, -1), asked)
   }
 
-  /** The number of rows of a key. */
   count(key: string): number {
     return (this.#places.get(key)?.length ?? 0) / 2
   }
 
-  /** The rows of a key, as the JSON texts of their cells. */
   rowsOf(key: string): readonly (readonly string[])[] {
     const places = this.#places.get(key) ?? []
     return places.flatMap((at, index) => {

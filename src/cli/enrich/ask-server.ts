@@ -1,20 +1,11 @@
 import { abortAfter } from '../../clock.js'
 import type { Clock } from '../../clock.js'
-import { ServiceError, errorCodes } from '../../errors.js'
-import type { ErrorCode } from '../../errors.js'
+import { ServiceError } from '../../errors.js'
+import { acceptOf, codeOf, patientAsk } from '../../lists/ask-server.js'
+import type { AskServer } from '../../lists/ask-server.js'
 import { parsedJson } from '../../text.js'
 
 const requestMsMax = 120_000
-const triesMax = 30
-const waitSecondsMax = 120
-
-interface ServerAnswer {
-  readonly text: string
-  readonly headers: Headers
-}
-
-/** Asks a path: with a body a POST, else a GET. */
-export type AskServer = (path: string, body?: object) => Promise<ServerAnswer>
 
 interface Server {
   /** Without a slash at its end. */
@@ -23,22 +14,17 @@ interface Server {
 }
 
 /**
- * Asks a server over REST, rows as NDJSON. It waits as long as the server says where it asks too
- * much, or the server is busy. A request whose answer is lost is not sent again: it may be charged.
+ * Asks a server over REST, patiently.
  * @throws ServiceError with the code and the text of the server; Error if no answer arrives
  */
 export function askServer(server: Server, clock: Clock, signal: AbortSignal): AskServer {
-  return async (path, body) => {
-    for (let tries = 1; ; tries += 1) {
+  return patientAsk(
+    async (path, body) => {
       const { status, text, headers } = await send(server, path, body, clock, signal)
-      if (status === 200) return { text, headers }
-      const error = errorOf(status, text)
-      const canPass = status === 503 || error.code === 'rate_limit_exceeded'
-      if (!canPass || tries === triesMax) throw error
-      const seconds = Math.min(Number(headers.get('retry-after')) || 1, waitSecondsMax)
-      await clock.sleep(seconds * 1000, signal)
-    }
-  }
+      return status === 200 ? { text, headers } : errorOf(status, text, headers)
+    },
+    (ms) => clock.sleep(ms, signal),
+  )
 }
 
 async function send(
@@ -49,11 +35,10 @@ async function send(
   signal: AbortSignal,
 ) {
   const type = body === undefined ? {} : { 'content-type': 'application/json' }
-  const accept = path.endsWith('/query') ? 'application/x-ndjson' : 'application/json'
   try {
     const answer = await fetch(address + path, {
       method: body === undefined ? 'GET' : 'POST',
-      headers: { authorization: `Bearer ${token}`, accept, ...type },
+      headers: { authorization: `Bearer ${token}`, accept: acceptOf(path), ...type },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       // A token is sent to no other address.
       redirect: 'manual',
@@ -68,10 +53,12 @@ async function send(
   }
 }
 
-function errorOf(status: number, text: string): ServiceError {
+function errorOf(status: number, text: string, headers: Headers): ServiceError {
   const { error, detail } = (parsedJson(text) ?? {}) as { error?: unknown; detail?: unknown }
-  const code = errorCodes.find((each) => each === error)
-  const other: ErrorCode = status === 503 ? 'service_unavailable' : 'internal_error'
+  const code = codeOf(error, status)
   const unknown = `The server answers ${status}. Is --server the address of the data service?`
-  return new ServiceError(code ?? other, code && typeof detail === 'string' ? detail : unknown)
+  const isKnown = code === error && typeof detail === 'string'
+  return new ServiceError(code, isKnown ? detail : unknown, {
+    retryAfterSeconds: Number(headers.get('retry-after')) || 1,
+  })
 }

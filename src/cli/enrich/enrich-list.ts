@@ -1,27 +1,30 @@
 import { hash } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { ServiceError, badRequest } from '../../errors.js'
+import { askKeys } from '../../lists/ask-keys.js'
+import type { ListQuestion } from '../../lists/ask-keys.js'
+import type { AskServer } from '../../lists/ask-server.js'
+import { keyColumn, readFacts } from '../../lists/dataset-facts.js'
+import type { DatasetFacts } from '../../lists/dataset-facts.js'
+import { finishList } from '../../lists/finish-list.js'
+import { keyJudge, plainKey } from '../../lists/judge-key.js'
+import { planOf } from '../../lists/list-plan.js'
+import { listPrice } from '../../lists/list-price.js'
+import { freeNames, statusName } from '../../lists/new-columns.js'
+import { openList } from '../../lists/open-list.js'
+import type { ListOrder } from '../../lists/open-list.js'
+import { readKeys } from '../../lists/read-keys.js'
 import { textOfJson } from '../../row-texts.js'
 import { quoted } from '../../text.js'
+import { fileBytes } from '../../versions/tables/file-text.js'
 import { tableFileOf } from '../../versions/tables/table-file.js'
 import type { Result } from '../command.js'
 import type { CliParts } from '../parts.js'
 import { progressReport } from '../progress.js'
 import { AnswersFile } from './answers-file.js'
-import { askKeys } from './ask-keys.js'
-import type { ListQuestion } from './ask-keys.js'
-import type { AskServer } from './ask-server.js'
-import { columnOf, keyColumn, newestSteps, readFacts } from './dataset-facts.js'
-import type { DatasetFacts } from './dataset-facts.js'
-import { keyJudge, plainKey } from './judge-key.js'
-import { openList, readKeys } from './list-file.js'
-import type { ListOrder } from './list-file.js'
-import { listPrice } from './list-price.js'
-import { freeNames, newColumns, statusName } from './new-columns.js'
 import { enrichedResult, priceResult } from './results.js'
-import { writeList } from './write-list.js'
 
 export interface EnrichOrder extends Pick<ListQuestion, 'dataset' | 'key' | 'match' | 'where'> {
   readonly list: ListOrder
@@ -37,11 +40,6 @@ export interface EnrichOrder extends Pick<ListQuestion, 'dataset' | 'key' | 'mat
   readonly replaces: boolean
 }
 
-/** How a list is asked; a run that goes on keeps it. */
-interface Plan extends Pick<ListQuestion, 'steps' | 'select'> {
-  readonly wanted: readonly string[]
-}
-
 /**
  * Reads a list, asks for its keys and writes it with what was found; or, in a dry run, says what
  * that can cost.
@@ -53,15 +51,14 @@ export async function enrichList(
   ask: AskServer,
 ): Promise<Result> {
   requireTarget(order)
-  const list = await openList(order.list)
-  const facts = await readFacts(ask, order.dataset, parts.clock)
+  const list = await openList(order.list, () => fileBytes(resolve(order.list.file)))
+  const facts = await readFacts(ask, order.dataset, (ms) => parts.clock.sleep(ms))
   const column = keyColumn(facts, order.key)
   const judge = keyJudge(column, order.addZeros)
   const read = await readKeys(list, order.column, judge)
   const plan = planOf(order, facts)
-  const taken = new Set(read.header.cells.map((cell) => cell?.trim() ?? ''))
   // Of `wide` they depend on what is found.
-  const names = freeNames([...plan.wanted, statusName], taken, order.dataset)
+  const names = freeNames(read, [...plan.wanted, statusName], order.dataset)
   const keys = [...read.keys]
   if (order.isDry || order.out === null) {
     const price = await listPrice({ ...order, ...plan }, keys, facts, ask, order.isExact)
@@ -73,14 +70,18 @@ export async function enrichList(
   const { plan: kept, answers } = AnswersFile.open(`${target}.part`, orderKey, plan, keyOf)
   try {
     await askAll(parts, { ...order, ...kept }, keys, facts, answers, ask, `${order.out}.part`)
-    const types = new Map(facts.columns.map(({ name, type }) => [name, type]))
-    const wanted = kept.wanted.map((name) => ({ name, type: types.get(name) ?? 'string' }) as const)
-    const columns = newColumns({ ...order, ...kept }, wanted, facts.history, keys, answers)
-    const all = freeNames([...columns.names, statusName], taken, order.dataset)
-    const written = await writeList(list, read, judge, columns, all, `${target}.new`)
+    const file = openSync(`${target}.new`, 'w')
+    const save = (bytes: Uint8Array) => {
+      writeFileSync(file, bytes)
+    }
+    const found = { ...order, ...kept, facts, answers }
+    const written = await finishList(list, read, judge, found, save).finally(() => {
+      fsyncSync(file)
+      closeSync(file)
+    })
     await rename(`${target}.new`, target)
     await rm(`${target}.part`)
-    return enrichedResult(parts, order.out, list, read, written, answers, columns.spare)
+    return enrichedResult(parts, order.out, read, written, answers)
   } finally {
     answers.close()
   }
@@ -100,22 +101,6 @@ function requireTarget({ list, out, replaces, isDry }: EnrichOrder): void {
 /** What must be the same for paid answers to count. */
 function orderKeyOf({ dataset, key, match, where, select }: EnrichOrder): object {
   return { dataset, key, match, where, select }
-}
-
-/** @throws bad_request for columns that are not there, or a dataset without a history column */
-function planOf({ key, match, where, select }: EnrichOrder, facts: DatasetFacts): Plan {
-  const { history, columns } = facts
-  if (match === 'wide' && history === null) {
-    throw badRequest('--match wide needs a dataset with a history column: take all.')
-  }
-  for (const name of select ?? []) columnOf(facts, name, '--select')
-  for (const { column } of where) columnOf(facts, column, '--where')
-  const inNames = match === 'wide' ? [key, history] : [key]
-  const others = columns.map(({ name }) => name).filter((name) => !inNames.includes(name))
-  const wanted = [...new Set(select ?? others)]
-  const asked = match === 'wide' ? [key, history ?? '', ...wanted] : [key, ...wanted]
-  const steps = match === 'newest' ? newestSteps(facts, where) : [[]]
-  return { wanted, select: [...new Set(asked)], steps }
 }
 
 async function askAll(

@@ -1,11 +1,12 @@
+import type { Answers } from '../../lists/answers.js'
+import type { ListPrice } from '../../lists/list-price.js'
+import type { ListFile } from '../../lists/open-list.js'
+import type { ListKeys, MalformedLine } from '../../lists/read-keys.js'
+import type { WrittenList } from '../../lists/write-list.js'
 import { listed, many, quoted } from '../../text.js'
 import type { Result } from '../command.js'
 import type { CliParts } from '../parts.js'
 import { amountOf, count } from '../print.js'
-import type { AnswersFile } from './answers-file.js'
-import type { ListFile, ListKeys, MalformedLine } from './list-file.js'
-import type { ListPrice } from './list-price.js'
-import type { WrittenList } from './write-list.js'
 
 /** What a dry run says. */
 export function priceResult(
@@ -67,18 +68,11 @@ function linesText(malformed: readonly MalformedLine[]): string {
 export function enrichedResult(
   { stdout }: CliParts,
   out: string,
-  list: ListFile,
   { lines, keys, restored }: ListKeys,
   written: WrittenList,
-  { charged, versions }: AnswersFile,
-  spare: number,
+  { charged, versions }: Answers,
 ): Result {
-  const { found, notFound, malformed } = written
-  const changed =
-    versions.size > 1 ? [`the data changed meanwhile: versions ${[...versions].join(', ')}`] : []
-  const others =
-    spare > 0 ? [`${amountOf(stdout, spare, 'row')} of keys with several rows are not shown`] : []
-  const notes = [...list.notes, ...written.notes, ...changed, ...others]
+  const { found, notFound, malformed, notes } = written
   return {
     json: {
       ...{ out, lines, keys: keys.size, found, not_found: notFound, malformed, restored },

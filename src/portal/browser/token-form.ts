@@ -1,8 +1,17 @@
 import { ask } from './ask-page.js'
 import { button, element, onSubmit } from './element.js'
-import { words } from './page-words.js'
+import { signInSay, words } from './page-words.js'
 import { sayRefusal } from './refusal-text.js'
-import { forgetToken, keepToken } from './tab-store.js'
+import { forgetToken, keepToken, pastedToken, payer } from './tab-store.js'
+
+/** Shows which token is used, and changes it. `changed` is called after a change. */
+export function tokenBar(hasDemo: boolean, changed: () => void): HTMLElement {
+  if (pastedToken() !== null) return forgetLine(words.withOwn, changed)
+  const own = payer()
+  if (own !== null) return foldedTokenForm(signInSay.paidBy(own), changed)
+  if (hasDemo) return foldedTokenForm(words.withDemo, changed)
+  return element('div', {}, element('p', {}, words.noToken), tokenForm(changed))
+}
 
 /** A line of text with a button that opens the form. */
 export function foldedTokenForm(text: string, changed: () => void): HTMLElement {

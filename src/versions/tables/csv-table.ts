@@ -1,22 +1,27 @@
 import { badRequest } from '../../errors.js'
 import { quoted } from '../../text.js'
 import { csvSplitter } from './csv-records.js'
-import { fileText, isWholly } from './file-text.js'
+import { isWholly, textIn } from './byte-text.js'
 import { recognizeEncoding } from './recognize-encoding.js'
 import { shownText } from './table.js'
-import type { TableOrder, TableRow, TableSource } from './table.js'
+import type { ReadBytes, TableOrder, TableRow, TableSource } from './table.js'
 
 /** Enough lines to recognise the separator. */
 const beginningLetters = 256 * 1024
 const separators = [';', '\t', '|', ','] as const
+
+type TextOrder = Pick<TableOrder, 'file' | 'encoding'>
 
 /**
  * Opens a CSV or TSV file, and recognises its encoding and separator. A first line `sep=;`, as
  * Excel writes it, names the separator.
  * @throws TableError; bad_request for an unknown encoding
  */
-export async function openCsv(order: TableOrder): Promise<TableSource> {
-  const { encoding, parts, checked } = await openText(order)
+export async function openCsv(
+  order: TextOrder & Pick<TableOrder, 'separator' | 'skipLines'>,
+  bytes: ReadBytes,
+): Promise<TableSource> {
+  const { encoding, parts, checked } = await openText(order, bytes)
   let beginning = ''
   for await (const part of parts()) {
     beginning += part
@@ -44,9 +49,9 @@ export async function openCsv(order: TableOrder): Promise<TableSource> {
  * The encoding of a file, its text in parts, and what marks rows with characters that can't be.
  * @throws TableError; bad_request for an unknown encoding
  */
-export async function openText({ path, file, encoding: stated }: TableOrder) {
-  const encoding = stated === null ? await recognizeEncoding(path, file) : labelOf(stated)
-  const wrong = (await isWholly(path, encoding)) ? /[\0\p{Cs}]/u : /[\0\p{Cs}\ufffd]/u
+export async function openText({ file, encoding: stated }: TextOrder, bytes: ReadBytes) {
+  const encoding = stated === null ? await recognizeEncoding(bytes, file) : labelOf(stated)
+  const wrong = (await isWholly(bytes, encoding)) ? /[\0\p{Cs}]/u : /[\0\p{Cs}\ufffd]/u
   const checked = (rows: readonly TableRow[]): readonly TableRow[] =>
     rows.map((row) => {
       const [found] = wrong.exec(row.cells.join('')) ?? []
@@ -54,7 +59,7 @@ export async function openText({ path, file, encoding: stated }: TableOrder) {
       const what = found === '\0' ? 'a NUL character' : `bytes that are not ${encoding}`
       return { ...row, problem: `${what}: ${shownText(row.cells.join(' '))}` }
     })
-  return { encoding, parts: () => fileText(path, encoding), checked }
+  return { encoding, parts: () => textIn(bytes, encoding), checked }
 }
 
 function labelOf(stated: string): string {

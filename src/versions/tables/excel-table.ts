@@ -1,5 +1,5 @@
 import { TableError, shownText } from './table.js'
-import type { TableOrder, TableRow, TableSource } from './table.js'
+import type { ReadBytes, TableOrder, TableRow, TableSource } from './table.js'
 import { openWorkbook } from './workbook.js'
 import type { Sheet, Workbook } from './workbook.js'
 
@@ -8,6 +8,8 @@ const errorsMax = 10
 /** Of the name of a column: `XFD`. */
 const lettersMax = 3
 const saveAgain = 'open the file in Excel or LibreOffice and save it'
+
+type SheetOrder = Pick<TableOrder, 'file' | 'sheet' | 'skipLines'>
 
 /** What is learned while the rows are read. */
 type Found = Pick<TableSource, 'texts' | 'notes' | 'doubts'>
@@ -18,13 +20,13 @@ type Found = Pick<TableSource, 'texts' | 'notes' | 'doubts'>
  * was never computed is a bad row.
  * @throws TableError
  */
-export async function openExcel(order: TableOrder): Promise<TableSource> {
+export async function openExcel(order: SheetOrder, bytes: ReadBytes): Promise<TableSource> {
   const fail = (cause: unknown): never => {
     if (cause instanceof TableError) throw cause
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new TableError(`error: ${order.file} can't be read as a workbook (.xlsx): ${why}`)
   }
-  const book = await openWorkbook(order.path, order.file).catch(fail)
+  const book = await openWorkbook(bytes, order.file).catch(fail)
   const sheet = chooseSheet(book, order)
   const others = book.sheets.filter((each) => each !== sheet)
   const names = others.map((each) => shownText(each.name) + (each.isHidden ? ' (hidden)' : ''))
@@ -45,7 +47,7 @@ export async function openExcel(order: TableOrder): Promise<TableSource> {
   return { encoding: null, separator: null, sheet: sheet.name, names: null, ...found, rows: rows() }
 }
 
-function chooseSheet({ sheets }: Workbook, { sheet: name, file }: TableOrder): Sheet {
+function chooseSheet({ sheets }: Workbook, { sheet: name, file }: SheetOrder): Sheet {
   const found = sheets.find((each) => (name === null ? !each.isHidden : each.name === name))
   if (found) return found
   const names = sheets.map((each) => shownText(each.name)).join(', ')

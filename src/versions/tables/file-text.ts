@@ -39,29 +39,3 @@ function openBytes(path: string): Readable {
   bytes.on('error', (cause) => plain.destroy(cause))
   return bytes.pipe(plain)
 }
-
-/**
- * The text of a file, some at a time, without a byte order mark; U+FFFD for bytes that are not of
- * the encoding.
- * @throws TypeError for such bytes if `isFatal`
- */
-export async function* fileText(
-  path: string,
-  encoding: string,
-  isFatal = false,
-): AsyncGenerator<string> {
-  const decoder = new TextDecoder(encoding, { fatal: isFatal })
-  for await (const bytes of fileBytes(path)) yield decoder.decode(bytes, { stream: true })
-  yield decoder.decode()
-}
-
-/** Whether all bytes of a file are of the encoding. */
-export async function isWholly(path: string, encoding: string): Promise<boolean> {
-  try {
-    for await (const text of fileText(path, encoding, true)) void text
-    return true
-  } catch (cause) {
-    if (cause instanceof TypeError) return false
-    throw cause
-  }
-}

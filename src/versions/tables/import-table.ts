@@ -6,6 +6,7 @@ import { readStatedTypes, requireKnown } from './column-types.js'
 import type { StatedType } from './column-types.js'
 import { openCsv } from './csv-table.js'
 import { openExcel } from './excel-table.js'
+import { fileBytes } from './file-text.js'
 import { findHeader, isFilled, requireNames } from './find-header.js'
 import { openNdjson } from './ndjson-table.js'
 import { TableError, badLines, badLinesMax } from './table.js'
@@ -57,7 +58,7 @@ export async function importTable(
   report: (rowsDone: number) => void,
 ) {
   const stated = readStatedTypes(order.types)
-  const source = await openers[order.format](order)
+  const source = await openers[order.format](order, () => fileBytes(order.path))
   let head: readonly TableRow[] = []
   while (head.length === 0) {
     const { done, value } = await source.rows.next()

@@ -1,7 +1,7 @@
 import { textOfJson, textsOf } from '../../row-texts.js'
 import { openText } from './csv-table.js'
 import { recordLettersMax, shownText } from './table.js'
-import type { TableOrder, TableRow, TableSource } from './table.js'
+import type { ReadBytes, TableOrder, TableRow, TableSource } from './table.js'
 
 const listHint = '; write one object in each line (jq -c ".[]" does)'
 
@@ -11,8 +11,8 @@ const listHint = '; write one object in each line (jq -c ".[]" does)'
  * DuckDB's own reader rounds numbers with a point to doubles.
  * @throws TableError; bad_request for an unknown encoding
  */
-export async function openNdjson(order: TableOrder): Promise<TableSource> {
-  const { encoding, parts, checked } = await openText(order)
+export async function openNdjson(order: TableOrder, bytes: ReadBytes): Promise<TableSource> {
+  const { encoding, parts, checked } = await openText(order, bytes)
   const names: string[] = []
   const places = new Map<string, number>()
   const texts = new Map<number, number>()

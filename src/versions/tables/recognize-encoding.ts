@@ -1,5 +1,6 @@
-import { fileBytes, isWholly } from './file-text.js'
+import { firstBytes, isWholly } from './byte-text.js'
 import { TableError, shownText } from './table.js'
+import type { ReadBytes } from './table.js'
 
 /** Encodings with a byte order mark, in hexadecimal digits. */
 const marks = { 'utf-8': 'efbbbf', 'utf-16le': 'fffe', 'utf-16be': 'feff' }
@@ -40,11 +41,11 @@ const utf8Lead = 4
  * which its text is Russian. A file that begins as UTF-8 is UTF-8 with bad lines.
  * @throws TableError if no encoding is certain, with the text in those that are possible
  */
-export async function recognizeEncoding(path: string, file: string): Promise<string> {
-  const marked = await markedEncoding(path)
+export async function recognizeEncoding(bytes: ReadBytes, file: string): Promise<string> {
+  const marked = await markedEncoding(bytes)
   if (marked !== null) return marked
-  const isUtf8 = await isWholly(path, 'utf-8')
-  const { counts, sample } = await countPairs(path)
+  const isUtf8 = await isWholly(bytes, 'utf-8')
+  const { counts, sample } = await countPairs(bytes)
   const readings = russian.map((encoding) => readingOf(encoding, counts))
   const [best, ...others] = readings.sort((left, right) => right.score - left.score)
   const rival = others.find(({ text }) => best?.text !== text)
@@ -65,12 +66,9 @@ export async function recognizeEncoding(path: string, file: string): Promise<str
   )
 }
 
-async function markedEncoding(path: string): Promise<string | null> {
-  const all = fileBytes(path)
-  const { value } = await all.next()
-  await all.return(undefined)
-  const head = Buffer.from(value ?? []).subarray(0, headBytes)
-  const hex = head.toString('hex', 0, 3)
+async function markedEncoding(bytes: ReadBytes): Promise<string | null> {
+  const head = (await firstBytes(bytes)).subarray(0, headBytes)
+  const hex = Array.from(head.subarray(0, 3), (byte) => byte.toString(16).padStart(2, '0')).join('')
   const marked = Object.entries(marks).find(([, mark]) => hex.startsWith(mark))
   if (marked || !head.includes(0)) return marked?.[0] ?? null
   // High bytes of Latin letters are 0, those of Cyrillic ones 4.
@@ -83,18 +81,18 @@ async function markedEncoding(path: string): Promise<string | null> {
 }
 
 /** How often two bytes, one of them above ASCII, are neighbours; and the bytes around the first. */
-async function countPairs(path: string) {
+async function countPairs(bytes: ReadBytes) {
   const counts = new Float64Array(0x10000)
-  let [last, sample] = [10, Buffer.of()]
+  let [last, sample] = [10, Uint8Array.of()]
   const add = (byte: number) => {
     const pair = last * 256 + byte
     counts[pair] = (counts[pair] ?? 0) + 1
     last = byte
   }
-  for await (const bytes of fileBytes(path)) {
-    const at = sample.length > 0 ? -1 : bytes.findIndex((byte) => byte >= 0x80)
-    if (at >= 0) sample = Buffer.from(bytes.subarray(Math.max(0, at - 10), at + 60))
-    for (const byte of bytes) add(byte)
+  for await (const part of bytes()) {
+    const at = sample.length > 0 ? -1 : part.findIndex((byte) => byte >= 0x80)
+    if (at >= 0) sample = part.slice(Math.max(0, at - 10), at + 60)
+    for (const byte of part) add(byte)
   }
   add(10)
   const above = [...counts.keys()].filter((pair) => counts[pair] !== 0 && (pair & 0x8080) !== 0)

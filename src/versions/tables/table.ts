@@ -24,6 +24,9 @@ export interface TableOrder {
   readonly memoryLimitBytes: number | null
 }
 
+/** Reads a file from its start, some bytes at a time; again at each call. */
+export type ReadBytes = () => AsyncIterable<Uint8Array>
+
 /** A row of texts; null = empty. */
 export interface TableRow {
   /** The line of the file, or the row of the sheet, counted from 1. */

@@ -1,8 +1,7 @@
-import { readFile, stat } from 'node:fs/promises'
-import { posix } from 'node:path'
 import { unzipSync } from 'fflate'
 import { builtinFormat, readFormat } from './number-format.js'
 import { TableError } from './table.js'
+import type { ReadBytes } from './table.js'
 import { xmlTags } from './xml.js'
 import type { XmlTag } from './xml.js'
 
@@ -24,16 +23,8 @@ type TagsOf = (part: string) => Generator<XmlTag>
  * cut, and then no XML.
  * @throws TableError for a file that is too large; Error for one that is no workbook
  */
-export async function openWorkbook(path: string, file: string) {
-  const requireSize = (size: number, most: number, word: string) => {
-    if (size <= most) return
-    const [has, may] = [size, most].map((bytes) => Math.ceil(bytes / megabyte))
-    throw new TableError(
-      `error: ${file} has ${has} MB${word}; a workbook may have ${may}. Save it as CSV.`,
-    )
-  }
-  requireSize((await stat(path)).size, sizeMax, '')
-  const bytes = await readFile(path)
+export async function openWorkbook(readBytes: ReadBytes, file: string) {
+  const bytes = await wholeOf(readBytes, file)
   let [unpacked, isZip64] = [0, false]
   unzipSync(bytes, {
     filter: ({ originalSize }) => {
@@ -45,7 +36,12 @@ export async function openWorkbook(path: string, file: string) {
     const way = 'Open it in Excel or LibreOffice and save it, or save it as CSV'
     throw new TableError(`error: ${file} is packed as zip64, which is not read. ${way}.`)
   }
-  requireSize(unpacked, unpackedMax, ' unpacked')
+  if (unpacked > unpackedMax) {
+    const [has, may] = [unpacked, unpackedMax].map((size) => Math.ceil(size / megabyte))
+    throw new TableError(
+      `error: ${file} has ${has} MB unpacked; a workbook may have ${may}. Save it as CSV.`,
+    )
+  }
   const tagsOf: TagsOf = (part) => {
     const content = unzipSync(bytes, { filter: ({ name }) => name === part })[part]
     if (content) return xmlTags(content)
@@ -72,14 +68,42 @@ export async function openWorkbook(path: string, file: string) {
 
 /** The parts of one type that a part refers to, by their ids. */
 function partsOf(part: string, type: string, tagsOf: TagsOf): ReadonlyMap<string, string> {
-  const folder = posix.join('/', posix.dirname(part))
-  const links = posix.join(folder, '_rels', `${posix.basename(part)}.rels`).slice(1)
+  const folder = part.slice(0, part.lastIndexOf('/') + 1)
   const parts = new Map<string, string>()
-  for (const { attributes } of tagsOf(links)) {
+  for (const { attributes } of tagsOf(`${folder}_rels/${part.slice(folder.length)}.rels`)) {
     const { Id = '', Type = '', Target = '' } = attributes
-    if (Type.endsWith(`/${type}`)) parts.set(Id, posix.resolve(folder, Target).slice(1))
+    if (Type.endsWith(`/${type}`)) parts.set(Id, partAt(folder, Target))
   }
   return parts
+}
+
+/** The part that a path names, from this folder or, after a slash, from the root. */
+function partAt(folder: string, path: string): string {
+  const steps: string[] = []
+  for (const step of (path.startsWith('/') ? path : folder + path).split('/')) {
+    if (step === '..') steps.pop()
+    else if (step !== '' && step !== '.') steps.push(step)
+  }
+  return steps.join('/')
+}
+
+async function wholeOf(readBytes: ReadBytes, file: string): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of readBytes()) {
+    size += part.length
+    if (size > sizeMax) {
+      throw new TableError(`error: ${file} has over ${sizeMax / megabyte} MB. Save it as CSV.`)
+    }
+    parts.push(part)
+  }
+  const whole = new Uint8Array(size)
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
 }
 
 function readStrings(tags: Generator<XmlTag>): readonly string[] {

@@ -3,7 +3,7 @@ import { strFromU8, unzipSync } from 'fflate'
 import t from 'tap'
 import type { StreamCell } from '../../../src/sheet/sheet-stream.js'
 import { openExcel } from '../../../src/versions/tables/excel-table.js'
-import type { TableOrder } from '../../../src/versions/tables/table.js'
+import { fileBytes } from '../../../src/versions/tables/file-text.js'
 import { inns, startLists, workbookOf } from './fixtures/lists.js'
 
 const [first = '', second = '', third = ''] = inns
@@ -15,8 +15,8 @@ const number = (value: string): StreamCell => ({ kind: 'number', text: value })
 
 /** The rows of a workbook by their numbers, as texts. */
 async function rowsOf(name: string) {
-  const order = { path: lists.path(name), file: name, format: 'Excel', skipLines: 0, sheet: null }
-  const { rows, sheet } = await openExcel(order as unknown as TableOrder)
+  const order = { file: name, skipLines: 0, sheet: null }
+  const { rows, sheet } = await openExcel(order, () => fileBytes(lists.path(name)))
   const found: Record<number, readonly (string | null)[]> = {}
   for await (const batch of rows) for (const { line, cells } of batch) found[line] = cells
   return { sheet, rows: found }

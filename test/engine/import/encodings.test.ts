@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
+import { fileBytes } from '../../../src/versions/tables/file-text.js'
 import { recognizeEncoding } from '../../../src/versions/tables/recognize-encoding.js'
 import { TableError } from '../../../src/versions/tables/table.js'
 import { importFile, readTexts, refusalOf } from '../fixtures/imported.js'
@@ -46,7 +47,7 @@ async function readText(folder: string, bytes: Uint8Array): Promise<string | nul
   rmSync(path, { force: true })
   writeFileSync(path, bytes)
   try {
-    return new TextDecoder(await recognizeEncoding(path, 'a.csv')).decode(bytes)
+    return new TextDecoder(await recognizeEncoding(() => fileBytes(path), 'a.csv')).decode(bytes)
   } catch (cause) {
     if (cause instanceof TableError) return null
     throw cause

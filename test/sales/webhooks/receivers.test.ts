@@ -53,7 +53,7 @@ await t.test(
 )
 
 await t.test('a slow receiver holds up no other subscription', async (t) => {
-  const { receiver, store, clock, sender, webhook, publish } = await startSender(t)
+  const { receiver, store, clock, webhook, publish } = await startSender(t)
   const quick = await subscribe(store, { email: 'quick@example.com' })
   const { subscriptionId } = quick
   const wanted = { subscriptionId, url: receiver.url, events: eventTypes, watch: null, now: noon }
@@ -109,7 +109,7 @@ await t.test('an answer that is none is a failure of this delivery alone', async
   }
   for (const [error, answer] of Object.entries(answers)) {
     const url = await startRaw(t, (socket) => socket.once('data', () => answer(socket)))
-    const { store, sender, webhook } = await startFor(t, url)
+    const { store, publish, webhook } = await startFor(t, url)
     await publish(published)
     t.match(await deliveriesOf(store, webhook), [{ state: 'waiting', status: null, error }])
   }
@@ -146,7 +146,7 @@ await t.test(
 
 // Guarantee: a subscriber's URL never leads into the networks of this machine.
 await t.test('no spelling of a private address is connected to', async (t) => {
-  const { receiver, store, sender, subscriptionId } = await startSender(t, { hosts: {} })
+  const { receiver, store, sender, subscriptionId, webhook } = await startSender(t, { hosts: {} })
   const { port } = new URL(receiver.url)
   const hosts = [
     ...['localhost', 'LOCALHOST', '127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1'],
@@ -196,7 +196,7 @@ await t.test('a name is resolved once for each attempt, and all its addresses co
 await t.test('a connection goes to the address alone, whatever the name is later', async (t) => {
   let count = 0
   const resolve = async () => [(count += 1) === 1 ? '127.0.0.1' : '203.0.113.7']
-  const { receiver, sender } = await startSender(t, {
+  const { receiver, sender, webhook } = await startSender(t, {
     hosts: { resolve, isAllowed: () => true },
   })
   const url = receiver.url.replace('localhost', 'hooks.invalid')

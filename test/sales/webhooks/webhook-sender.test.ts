@@ -33,7 +33,7 @@ await t.test('a version is sent once, signed, with a thin body, by two senders',
 
 // Guarantee: of several servers over one store, each event is sent once.
 await t.test('two servers over one store send each event once to each webhook', async (t) => {
-  const { receiver, store, path, clock, sender, webhook, subscriptionId, publish } =
+  const { receiver, store, path, parts, clock, sender, webhook, subscriptionId, publish } =
     await startSender(t)
   const other = new WebhookSender({ ...parts, store: openAnyStore(t, path) })
   t.teardown(() => other.close())
@@ -55,7 +55,7 @@ await t.test('two servers over one store send each event once to each webhook', 
 })
 
 await t.test('the server that sends the letters sends; when it ends, another does', async (t) => {
-  const { receiver, path, sender, publish } = await startSender(t)
+  const { receiver, parts, path, sender, publish } = await startSender(t)
   let isSecondSending = false
   const jobs = { ...parts.jobs, tryTake: async () => isSecondSending }
   const second = new WebhookSender({ ...parts, jobs, store: openAnyStore(t, path) })

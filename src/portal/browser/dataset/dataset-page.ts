@@ -1,12 +1,10 @@
-import { element } from '../element.js'
-import { signInSay, words } from '../page-words.js'
 import { readRowsQuestion } from '../question/rows-question.js'
 import { readColumns, readMeasures } from '../question/columns.js'
 import type { PageFacts } from '../question/panel.js'
 import { firstPlace, readFragment, writeFragment } from '../question/view.js'
 import type { View } from '../question/view.js'
-import { ownToken, pastedToken, payer } from '../tab-store.js'
-import { foldedTokenForm, forgetLine, tokenForm } from '../token-form.js'
+import { ownToken } from '../tab-store.js'
+import { tokenBar } from '../token-form.js'
 import { keepAddress } from './address.js'
 import { factsView } from './column-facts.js'
 import { makePanels } from './panels.js'
@@ -45,15 +43,6 @@ export function startDatasetPage(place: HTMLElement): void {
   const linked = readFragment(location.hash)
   open(linked ?? first, mayAsk())
   if (linked) place.parentElement?.scrollIntoView()
-}
-
-/** Shows which token is used, and changes it. `changed` is called after a change. */
-function tokenBar(hasDemo: boolean, changed: () => void): HTMLElement {
-  if (pastedToken() !== null) return forgetLine(words.withOwn, changed)
-  const own = payer()
-  if (own !== null) return foldedTokenForm(signInSay.paidBy(own), changed)
-  if (hasDemo) return foldedTokenForm(words.withDemo, changed)
-  return element('div', {}, element('p', {}, words.noToken), tokenForm(changed))
 }
 
 function readFacts({ dataset: data }: HTMLElement, token: string): PageFacts {

@@ -5,12 +5,15 @@ import { bySection } from '../question/page-column.js'
 import type { PageColumn } from '../question/page-column.js'
 import type { FormPart } from '../question/row-list.js'
 
+/** What a checkbox says of a column. */
+export type PickedColumn = Pick<PageColumn, 'name' | 'label' | 'section' | 'description'>
+
 /**
  * A list of checkboxes for columns, filtered as the visitor types. Its value is the names in the
  * order of choosing; empty = all.
  */
 export function columnPicker(
-  columns: readonly PageColumn[],
+  columns: readonly PickedColumn[],
   chosen: readonly string[],
 ): FormPart<readonly string[]> {
   const names = new Set(chosen.length === 0 ? columns.map(({ name }) => name) : chosen)
@@ -19,7 +22,7 @@ export function columnPicker(
     const some = names.size === 0 ? words.noColumn : words.columnsChosen(names.size, columns.length)
     count.textContent = names.size === columns.length ? words.everyColumn : some
   }
-  const tickOf = (column: PageColumn) => {
+  const tickOf = (column: PickedColumn) => {
     const { name, label, description } = column
     const box = element('input', { type: 'checkbox', checked: names.has(name) })
     box.addEventListener('input', () => {

@@ -55,7 +55,7 @@ export function columnHint(column: Pick<PageColumn, 'name' | 'label' | 'descript
 }
 
 /** The choices of a list by section, in the order of the first column of each. */
-export function bySection<Column extends PageColumn, Choice>(
+export function bySection<Column extends Pick<PageColumn, 'section'>, Choice>(
   columns: readonly Column[],
   choicesOf: (column: Column) => readonly Choice[],
 ): ReadonlyMap<string, readonly Choice[]> {

@@ -113,7 +113,8 @@ function download(
   })
 }
 
-function saveAs(name: string, content: Blob): void {
+/** Saves content as a file of this name. */
+export function saveAs(name: string, content: Blob): void {
   const href = URL.createObjectURL(content)
   element('a', { href, download: name }).click()
   setTimeout(() => URL.revokeObjectURL(href), keptMs)

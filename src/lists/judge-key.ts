@@ -1,7 +1,7 @@
-import type { ShownType } from '../../columns/column-types.js'
-import { keyChecks } from '../../columns/tax-number.js'
-import type { KeyCheck } from '../../columns/tax-number.js'
-import { parseDate } from '../../columns/values.js'
+import type { ShownType } from '../columns/column-types.js'
+import { keyChecks } from '../columns/tax-number.js'
+import type { KeyCheck } from '../columns/tax-number.js'
+import { parseDate } from '../columns/values.js'
 
 /** A cell that holds a key, or none that could be one. */
 export type JudgedKey =
@@ -17,6 +17,9 @@ export type JudgedKey =
       /** What it is with the zero that a spreadsheet may have dropped; null if that is no key. */
       readonly withZero: string | null
     }
+
+/** Judges a cell of a list. */
+export type JudgeCell = (cell: string | null | undefined) => JudgedKey
 
 export interface KeyColumn {
   readonly type: ShownType
@@ -40,12 +43,12 @@ const forms: Partial<Readonly<Record<ShownType, (text: string) => boolean>>> = {
 export const keyTypes: readonly string[] = Object.keys(forms)
 
 /** Judges cells of a list by the type of the dataset's column and by its check digits. */
-export function keyJudge({ type, check }: KeyColumn, addZeros: boolean) {
+export function keyJudge({ type, check }: KeyColumn, addZeros: boolean): JudgeCell {
   const isRight = check === undefined ? () => true : keyChecks[check]
   const hasForm = forms[type] ?? (() => false)
   // A column of numbers has no zeros at the start.
   const isNumber = type === 'integer' || type === 'number'
-  return (cell: string | null | undefined): JudgedKey => {
+  return (cell) => {
     const text = (cell ?? '').trim()
     const isKey = text !== '' && text.length <= keyLettersMax && !noKey.test(text) && hasForm(text)
     if (isKey && isRight(text)) return { kind: 'key', key: plainKey(type, text), restored: null }

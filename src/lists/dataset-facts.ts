@@ -1,8 +1,7 @@
-import type { Clock } from '../../clock.js'
-import type { ShownType } from '../../columns/column-types.js'
-import type { KeyCheck } from '../../columns/tax-number.js'
-import { badRequest } from '../../errors.js'
-import { didYouMean, listed, quoted } from '../../text.js'
+import type { ShownType } from '../columns/column-types.js'
+import type { KeyCheck } from '../columns/tax-number.js'
+import { badRequest } from '../errors.js'
+import { didYouMean, listed, quoted } from '../text.js'
 import type { Filter } from './ask-keys.js'
 import type { AskServer } from './ask-server.js'
 import { keyTypes } from './judge-key.js'
@@ -35,7 +34,7 @@ const pauseMs = 1000
 export async function readFacts(
   ask: AskServer,
   dataset: string,
-  clock: Pick<Clock, 'sleep'>,
+  sleep: (ms: number) => Promise<void>,
 ): Promise<DatasetFacts> {
   for (let tries = 1; ; tries += 1) {
     const { text } = await ask(`/v1/${encodeURIComponent(dataset)}/schema?facts=true`)
@@ -44,7 +43,7 @@ export async function readFacts(
     if (isKnown || tries === triesMax) {
       return { ...facts, key: facts.key ?? [], history: facts.history ?? null }
     }
-    await clock.sleep(pauseMs)
+    await sleep(pauseMs)
   }
 }
 

@@ -1,4 +1,4 @@
-import { quotedName } from '../../columns/call-text.js'
+import { quotedName } from '../columns/call-text.js'
 import { filtersOf, firstKeys } from './ask-keys.js'
 import type { ListQuestion } from './ask-keys.js'
 import type { AskServer } from './ask-server.js'

@@ -1,5 +1,5 @@
-import { ServiceError } from '../../errors.js'
-import type { AnswerPage, AnswersFile } from './answers-file.js'
+import { ServiceError } from '../errors.js'
+import type { AnswerPage, Answers } from './answers.js'
 import type { AskServer } from './ask-server.js'
 
 /** A filter of `POST /v1/<dataset>/query`. */
@@ -58,7 +58,7 @@ export async function askKeys(
   question: ListQuestion,
   keys: readonly string[],
   limitMax: number,
-  answers: AnswersFile,
+  answers: Answers,
   ask: AskServer,
   report: (keysDone: number) => void,
 ): Promise<void> {

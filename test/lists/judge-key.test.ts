@@ -1,6 +1,6 @@
 import t from 'tap'
-import { keyJudge } from '../../../src/cli/enrich/judge-key.js'
-import { keyChecks } from '../../../src/columns/tax-number.js'
+import { keyJudge } from '../../src/lists/judge-key.js'
+import { keyChecks } from '../../src/columns/tax-number.js'
 
 await t.test('check digits of INN and OGRN of companies and persons', (t) => {
   for (const [check, right] of [

@@ -1,16 +1,18 @@
-import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
-import type { ShownType } from '../../columns/column-types.js'
-import { firstInexact } from '../../query/exact-json.js'
-import { textOfJson } from '../../row-texts.js'
-import { sheetStream } from '../../sheet/sheet-stream.js'
-import type { StreamCell } from '../../sheet/sheet-stream.js'
-import { csvCell, many } from '../../text.js'
-import type { TableRow } from '../../versions/tables/table.js'
+import type { ShownType } from '../columns/column-types.js'
+import { firstInexact } from '../query/exact-json.js'
+import { textOfJson } from '../row-texts.js'
+import { sheetStream } from '../sheet/sheet-stream.js'
+import type { StreamCell } from '../sheet/sheet-stream.js'
+import { csvCell, many } from '../text.js'
+import type { TableRow } from '../versions/tables/table.js'
 import { markOf, textEncoder } from './encode-text.js'
-import type { JudgedKey } from './judge-key.js'
-import { hasValues } from './list-file.js'
-import type { ListFile, ListKeys } from './list-file.js'
+import type { JudgeCell, JudgedKey } from './judge-key.js'
+import type { ListFile } from './open-list.js'
+import { hasValues } from './read-keys.js'
+import type { ListKeys } from './read-keys.js'
 import type { NewColumns } from './new-columns.js'
+
+export type Save = (bytes: Uint8Array) => void
 
 /** Takes the rows of a list, in order. */
 interface ListSink {
@@ -25,6 +27,8 @@ export interface WrittenList {
   readonly found: number
   readonly notFound: number
   readonly malformed: number
+  /** Of a run that did not end: lines whose keys may have more rows. */
+  readonly unfinished: number
   readonly notes: readonly string[]
 }
 
@@ -32,44 +36,40 @@ export interface WrittenList {
 export async function writeList(
   list: ListFile,
   { header, place, width }: ListKeys,
-  judge: (cell: string | null | undefined) => JudgedKey,
+  judge: JudgeCell,
   columns: NewColumns,
   names: readonly string[],
-  target: string,
+  save: Save,
+  isUnfinished: (key: string) => boolean,
 ): Promise<WrittenList> {
-  const file = openSync(target, 'w')
-  try {
-    const save = (bytes: Uint8Array) => {
-      writeFileSync(file, bytes)
-    }
-    const sink = list.encoding === null ? sheetSink : csvSink
-    const { write, end } = await sink(list, width, columns.types, save)
-    const empty = columns.names.map(() => 'null')
-    const counts = { found: 0, notFound: 0, malformed: 0 }
-    const add = (row: TableRow) => {
-      const key = judge(row.cells[place])
-      const lines = key.kind === 'key' ? columns.linesOf(key.key) : []
-      const status = key.kind !== 'key' ? 'malformed' : lines.length > 0 ? 'found' : 'not_found'
-      counts[status === 'not_found' ? 'notFound' : status] += 1
-      const restored = key.kind === 'key' ? key.restored : null
-      const own = restored === null ? row : withCell(row, place, restored)
-      for (const cells of lines.length > 0 ? lines : [empty]) {
-        write(own, [...cells, JSON.stringify(status)])
-      }
-    }
-    const heading = names.map((name) => JSON.stringify(name))
-    for await (const rows of list.rows()) {
-      for (const row of rows) {
-        if (row.line > header.line && hasValues(row)) add(row)
-        else write(row, row.line === header.line ? heading : null)
-      }
-    }
-    const notes = end()
-    fsyncSync(file)
-    return { ...counts, notes }
-  } finally {
-    closeSync(file)
+  const sink = list.encoding === null ? sheetSink : csvSink
+  const { write, end } = await sink(list, width, columns.types, save)
+  const empty = columns.names.map(() => 'null')
+  const counts = { found: 0, notFound: 0, malformed: 0, unfinished: 0 }
+  const statusOf = (key: JudgedKey) => {
+    if (key.kind !== 'key') return 'malformed'
+    if (isUnfinished(key.key)) return 'unfinished'
+    return columns.linesOf(key.key).length > 0 ? 'found' : 'not_found'
   }
+  const add = (row: TableRow) => {
+    const key = judge(row.cells[place])
+    const lines = key.kind === 'key' ? columns.linesOf(key.key) : []
+    const status = statusOf(key)
+    counts[status === 'not_found' ? 'notFound' : status] += 1
+    const restored = key.kind === 'key' ? key.restored : null
+    const own = restored === null ? row : withCell(row, place, restored)
+    for (const cells of lines.length > 0 ? lines : [empty]) {
+      write(own, [...cells, JSON.stringify(status)])
+    }
+  }
+  const heading = names.map((name) => JSON.stringify(name))
+  for await (const rows of list.rows()) {
+    for (const row of rows) {
+      if (row.line > header.line && hasValues(row)) add(row)
+      else write(row, row.line === header.line ? heading : null)
+    }
+  }
+  return { ...counts, notes: end() }
 }
 
 /** A row with another text in a cell: its line is written anew. */
@@ -88,14 +88,14 @@ const lettersAtOnce = 256 * 1024
 
 /** Adds cells to the lines of a text, which stay as they are. */
 async function csvSink(
-  { path, encoding, separator }: ListFile,
+  { bytes, encoding, separator }: ListFile,
   width: number,
   _types: readonly ShownType[],
-  save: (bytes: Uint8Array) => void,
+  save: Save,
 ): Promise<ListSink> {
   let [lost, text, usualEnd, isOpen] = [0, '', '\n', false]
   const encode = textEncoder(encoding ?? '', (count) => (lost += count))
-  text += await markOf(path, encoding ?? '')
+  text += await markOf(bytes, encoding ?? '')
   const cellOf = (json: string) => {
     if (json === 'null') return ''
     if (/^[-\d]/.test(json)) return separator === ';' ? json.replace('.', ',') : json
@@ -138,7 +138,7 @@ function sheetSink(
   { sheet }: ListFile,
   width: number,
   types: readonly ShownType[],
-  save: (bytes: Uint8Array) => void,
+  save: Save,
 ): ListSink {
   const stream = sheetStream(sheet ?? 'Sheet1', save)
   let [last, shift] = [0, 0]

@@ -1,9 +1,10 @@
-import type { ShownType } from '../../columns/column-types.js'
-import { badRequest } from '../../errors.js'
-import { textOfJson } from '../../row-texts.js'
-import { quoted } from '../../text.js'
-import type { AnswersFile } from './answers-file.js'
+import type { ShownType } from '../columns/column-types.js'
+import { badRequest } from '../errors.js'
+import { textOfJson } from '../row-texts.js'
+import { quoted } from '../text.js'
+import type { Answers } from './answers.js'
 import type { ListQuestion } from './ask-keys.js'
+import type { ListKeys } from './read-keys.js'
 
 export const statusName = '_status'
 
@@ -31,7 +32,7 @@ export function newColumns(
   wanted: readonly WantedColumn[],
   history: string | null,
   keys: readonly string[],
-  answers: AnswersFile,
+  answers: Answers,
 ): NewColumns {
   const places = wanted.map(({ name }) => select.indexOf(name))
   const cellsIn = (row: readonly string[]) => places.map((place) => row[place] ?? 'null')
@@ -78,10 +79,11 @@ export function comparePeriods(left: string, right: string): number {
  * @throws bad_request if the list has that too
  */
 export function freeNames(
+  { header }: Pick<ListKeys, 'header'>,
   names: readonly string[],
-  taken: ReadonlySet<string>,
   dataset: string,
 ): readonly string[] {
+  const taken = new Set(header.cells.map((cell) => cell?.trim() ?? ''))
   return names.map((name) => {
     if (!taken.has(name)) return name
     const other = `${dataset}.${name}`
