@@ -4,7 +4,7 @@ import type { ErrorCode } from '../errors.js'
 const triesMax = 30
 const waitSecondsMax = 120
 
-export interface ServerAnswer {
+interface ServerAnswer {
   readonly text: string
   readonly headers: Headers
 }

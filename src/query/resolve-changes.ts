@@ -31,7 +31,7 @@ export interface ResolvedChanges {
 }
 
 /** Columns by their names. */
-export interface ColumnNames {
+interface ColumnNames {
   readonly added: readonly string[]
   readonly removed: readonly string[]
   readonly changed: readonly string[]

@@ -153,22 +153,26 @@ await t.test('a statement ends with its failure, or when it is stopped', async (
   t.strictSame(await one, [[1]])
 })
 
-await t.test('an engine has such threads for large pages and for summaries', onlyFromAbove, async (t) => {
-  const before = lowThreads()
-  const count = () => lowThreads().filter((id) => !before.includes(id)).length
-  const world = await openEngine(t, {
-    files: { 'a.parquet': "SELECT i AS x, 'n' || i AS name FROM range(600_000) t(i)" },
-    engine: { threads },
-  })
-  const { ask } = summariesOf(world)
-  t.equal(count(), 0, 'they start with the first question')
-  await world.engine.count(world.version, world.filter('x', 'gt', '7'), {
-    signal: never,
-    client: 'a',
-  })
-  t.equal(count(), threads)
-  await ask({ measures: ['sum(x)'] })
-  t.equal(count(), 2 * threads)
-  await ask({ measures: ['max(name)'] })
-  t.equal(count(), 3 * threads)
-})
+await t.test(
+  'an engine has such threads for large pages and for summaries',
+  onlyFromAbove,
+  async (t) => {
+    const before = lowThreads()
+    const count = () => lowThreads().filter((id) => !before.includes(id)).length
+    const world = await openEngine(t, {
+      files: { 'a.parquet': "SELECT i AS x, 'n' || i AS name FROM range(600_000) t(i)" },
+      engine: { threads },
+    })
+    const { ask } = summariesOf(world)
+    t.equal(count(), 0, 'they start with the first question')
+    await world.engine.count(world.version, world.filter('x', 'gt', '7'), {
+      signal: never,
+      client: 'a',
+    })
+    t.equal(count(), threads)
+    await ask({ measures: ['sum(x)'] })
+    t.equal(count(), 2 * threads)
+    await ask({ measures: ['max(name)'] })
+    t.equal(count(), 3 * threads)
+  },
+)

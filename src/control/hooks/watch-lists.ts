@@ -3,7 +3,7 @@ import { insertInto, sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 
 /** Lists of a subscription. */
-export const watchListsMax = 20
+const watchListsMax = 20
 
 /** Values of a column that a subscription watches. */
 export interface WatchList {

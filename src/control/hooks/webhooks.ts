@@ -16,7 +16,7 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number]
 
 /** Webhooks of a subscription. */
-export const webhooksMax = 10
+const webhooksMax = 10
 
 /** An address that is told of events; times in ms since the epoch, UTC. */
 export interface Webhook {

@@ -105,4 +105,3 @@ function rowText(columns: readonly Column[], format: RowFormat | undefined): str
   const cells = columns.map((column, index): Cell => ({ column, sql: `c${index}` }))
   return format === 'csv' ? encodeCsvRow(trino, cells) : encodeRow(trino, cells)
 }
-

@@ -69,7 +69,7 @@ export function keyProblem({ key, table }: Version): string | null {
 }
 
 /** Whether rows can be in the order of a column, and a cursor can hold its values. */
-export function hasExactOrder({ rules: { domain } }: Column): boolean {
+function hasExactOrder({ rules: { domain } }: Column): boolean {
   if (domain.kind === 'text') return domain.form !== 'rendered'
   return domain.kind === 'grid' || domain.kind === 'boolean'
 }

@@ -91,7 +91,7 @@ async function rowsProblem(version: Version, run: RunStatement): Promise<string 
 }
 
 /** Why the rows of a version can't be told apart by its key; null if they can. */
-export function sharedKeyText({ key }: Version, keys: InspectedKey): string | null {
+function sharedKeyText({ key }: Version, keys: InspectedKey): string | null {
   const empty = key.find((_, index) => (keys.emptyRows[index] ?? 0) > 0)
   if (empty) return `rows have no value in the key column "${empty.name}"`
   return keys.sharingRows > 0 ? `${keys.sharingRows} rows share their key with another row` : null
