@@ -54,7 +54,7 @@ const weights: Readonly<Record<string, number>> = {
   lists: 1076,
   mcp: 2126,
   names: 1628,
-  portal: 11_301,
+  portal: 11_305,
   query: 3941,
   registry: 2267,
   sales: 8759,

@@ -39,7 +39,7 @@ export function forgetLine(text: string, forgotten: () => void): HTMLElement {
 }
 
 /** Takes a token if the service knows it, and keeps it for this tab. */
-export function tokenForm(changed: () => void): HTMLFormElement {
+function tokenForm(changed: () => void): HTMLFormElement {
   const input = tokenInput()
   const status = element('span', { role: 'status', class: 'status' })
   const form = element(

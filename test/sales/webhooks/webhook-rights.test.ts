@@ -1,4 +1,5 @@
 import t from 'tap'
+import { noteVersion } from '../../../src/control/hooks/events.js'
 import { openControl } from '../../support/control.js'
 import { demoToken, startThings } from '../../support/things.js'
 import { connectAgent } from '../../portal/fixtures/connected.js'
@@ -24,6 +25,7 @@ function ask(method: string, path: string, token: string | undefined, content?: 
 const { body: made } = await ask('POST', '/webhooks', own.token, hook)
 const id = String(made['id'])
 await ask('PUT', '/watch/mine', own.token, list)
+await noteVersion(store, { dataset: 'things', version: 'v1' }, world.clock.now())
 await world.app.prepare()
 await receiver.arrived(1)
 

@@ -40,11 +40,7 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
   if (!first) return []
   const width = Math.max(request.width, widthMin)
   const place = element('div')
-  const rowsByName = new Map(request.rows.map((row) => [nameOf(row), row]))
-  const withAct = (point: Point) => {
-    const row = rowsByName.get(point.name)
-    return { ...point, act: row && request.pick?.(row) }
-  }
+  const withAct = actsOn(request, nameOf)
   const draw = ({ column, picture }: (typeof drawings)[number]) => {
     if (request.isPartial && !isWhole(picture)) {
       place.replaceChildren(element('p', { class: 'muted' }, words.chartNeedsAll))
@@ -90,6 +86,15 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
     draw(drawings[choice.selectedIndex] ?? first)
   })
   return [element('label', { class: 'line' }, `${words.chartColumn} `, choice), place]
+}
+
+/** Adds to a point what a click on its bar does. */
+function actsOn({ rows, pick }: ChartRequest, nameOf: (row: Row) => string) {
+  const byName = new Map(rows.map((row) => [nameOf(row), row]))
+  return (point: Point) => {
+    const row = byName.get(point.name)
+    return { ...point, act: row && pick?.(row) }
+  }
 }
 
 /**

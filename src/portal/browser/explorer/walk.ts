@@ -42,11 +42,7 @@ const badRequest = 400
  * Moves through the pages of a question. It requests an earlier page again by its cursor; the
  * browser still has that page, so the server does not charge it twice.
  */
-export function createWalk(
-  facts: PageFacts,
-  frame: AnswerFrame,
-  { turned, sorted, filtered }: WalkEvents,
-): Walk {
+export function createWalk(facts: PageFacts, frame: AnswerFrame, events: WalkEvents): Walk {
   /** The query that the form holds, and the one that is answered. */
   let [current, asked] = ['', '']
   let exportPath = ''
@@ -65,32 +61,21 @@ export function createWalk(
     if (isAsking) return
     isAsking = true
     const { cursor } = placeAt(wanted)
-    const place = order === null ? '' : '/top'
     const turn = cursor === null ? '' : `&cursor=${cursor}`
-    const path = `/v1/${facts.dataset}${place}?${asked}${turn}`
+    const path = `/v1/${facts.dataset}${order === null ? '' : '/top'}?${asked}${turn}`
     const show = (answer: Arrival) => {
       const files = filesOf(path, exportPath)
-      const content = { columns: shown, acts: actsOf(order) }
+      const content = { columns: shown, acts: actsOf(order, events) }
       cursors[wanted + 1] = view.show(answer, content, wanted, takeAway(files, facts.token))
       page = wanted
       setTurns()
-      if (current === asked) turned(placeAt(page))
+      if (current === asked) events.turned(placeAt(page))
     }
     await askInto(frame, { path, token: facts.token, beside }, show, (refusal) => {
       frame.refuse(pageRefusal(refusal, cursor), view.isShown())
     })
     isAsking = false
   }
-  const actsOf = (by: Order | null): TableActs => ({
-    order: by,
-    sort: (column) => {
-      return isOrderedType(column.type) ? () => sorted(nextOrder(column, by)) : undefined
-    },
-    filter: (column, cell) => {
-      const filter = filterOf(column, cell)
-      return filter && (() => filtered(filter))
-    },
-  })
   const view = answerView(facts, frame, {
     // A page that was opened by its address does not know the one before it.
     previous: (status) => load(cursors[page - 1] === undefined ? 0 : page - 1, status),
@@ -107,7 +92,7 @@ export function createWalk(
     cursors[place.page] = place.cursor
     page = place.page
     view.forget()
-    turned(place)
+    events.turned(place)
     void load(page)
   }
   const placeOf = (question: RowsQuestion) => {
@@ -116,6 +101,20 @@ export function createWalk(
     return current === asked ? placeAt(page) : firstPlace
   }
   return { node: frame.node, start, placeOf }
+}
+
+/** What clicks in rows do that come in this order. */
+function actsOf(order: Order | null, { sorted, filtered }: WalkEvents): TableActs {
+  return {
+    order,
+    sort: (column) => {
+      return isOrderedType(column.type) ? () => sorted(nextOrder(column, order)) : undefined
+    },
+    filter: (column, cell) => {
+      const filter = filterOf(column, cell)
+      return filter && (() => filtered(filter))
+    },
+  }
 }
 
 /** A cursor of another token, or of rows that are gone, is refused as part of a wrong question. */
