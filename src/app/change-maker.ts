@@ -50,7 +50,9 @@ export class ChangeMaker {
   readonly #failures = new Map<string, number>()
   /** The steps that are reported. */
   readonly #noted = new Set<string>()
-  readonly #turns = new OneAtATime()
+  readonly #records = new OneAtATime()
+  /** A comparison may take long: what is served meanwhile is recorded all the same. */
+  readonly #comparisons = new OneAtATime()
   readonly #stop = new AbortController()
 
   constructor(parts: ChangeMakerParts) {
@@ -60,13 +62,20 @@ export class ChangeMaker {
   /** Follows what is served now. */
   start(): void {
     const datasets = [...this.#parts.live.serving.catalog.datasets.values()]
-    void this.#turns.run(async () => {
+    const recorded = this.#run(this.#records, async () => {
+      for (const dataset of datasets) await this.#record(dataset)
+    })
+    void recorded.then(() => this.#run(this.#comparisons, () => this.#compareNext()))
+  }
+
+  /** Never rejects. */
+  async #run(turns: OneAtATime, work: () => Promise<void>): Promise<void> {
+    await turns.run(async () => {
       if (this.#stop.signal.aborted) return
       try {
-        for (const dataset of datasets) await this.#record(dataset)
-        await this.#compareNext()
+        await work()
       } catch (cause) {
-        this.#parts.logger.warn({ err: cause }, 'versions were not recorded; it is tried again')
+        this.#parts.logger.warn({ err: cause }, 'versions were not followed; it is tried again')
       }
     })
   }
@@ -74,7 +83,8 @@ export class ChangeMaker {
   /** Ends the comparison that runs; the next server begins it again. */
   async close(): Promise<void> {
     this.#stop.abort(new Error('the service is stopping'))
-    await this.#turns.run(async () => {})
+    await this.#records.run(async () => {})
+    await this.#comparisons.run(async () => {})
   }
 
   async #record({ name, version, asOf }: Dataset): Promise<void> {

@@ -174,7 +174,7 @@ async function list(parts: CliParts, state: string, id: string | undefined): Pro
     json: (found ?? []).map((each) => {
       return { ...webhookJson(each), subscription: each.subscriptionId }
     }),
-    lines: linesOrNone(parts.stdout, found ?? [], 'There are no web', {
+    lines: linesOrNone(parts.stdout, found ?? [], 'There are no webhooks.', {
       WEBHOOK: (each) => each.webhookId,
       SUBSCRIPTION: (each) => each.subscriptionId,
       URL: (each) => each.url,

@@ -80,12 +80,13 @@ class KeptReads<T> {
       this.#known = known
       this.#values = new Cache(keptMax)
     }
+    const state = this.#known
     const kept = this.#values.find(key)
     if (kept !== undefined) return kept
     const found = await read()
     // What was written meanwhile may be in it or not. A state never comes back.
     const isSame = this.#others() === known.others && own() === known.own
-    if (found !== undefined && isSame) this.#values.keep(key, found)
+    if (found !== undefined && isSame && this.#known === state) this.#values.keep(key, found)
     return found
   }
 

@@ -117,3 +117,16 @@ function endGently(response: ServerResponse, socket: Socket, clock: Clock): void
     socket.resume()
   })
 }
+
+/**
+ * The text of a body.
+ * @throws bad_request for one that is missing, with this example, or that is not UTF-8
+ */
+export function decodeBody(body: Buffer, example: string): string {
+  if (body.length === 0) throw badRequest(`The request needs a JSON body. ${example}`)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch {
+    throw badRequest('The body is not UTF-8.')
+  }
+}

@@ -10,7 +10,7 @@ import { parseSummaryJson, parseSummaryUrl } from '../query/summary/parse-summar
 import { parseTopUrl } from '../query/parse-top.js'
 import type { Caller, Service } from '../service.js'
 import type { DataRequest, GroupsAnswer, Page, Room, WithoutData } from '../service/page.js'
-import { readBody } from './body.js'
+import { decodeBody, readBody } from './body.js'
 import { usesDecimalComma } from './accept.js'
 import { answerExport } from './export-route.js'
 import { acceptedFormat, attachment, bodyOf, nextLink } from './page-formats.js'
@@ -107,7 +107,7 @@ function fromBody<Raw extends Formatted>(
       if (queryOf(request) !== '') {
         throw badRequest('POST reads its question from the body. Leave the query string out.')
       }
-      return parse(decodeBody(body))
+      return parse(decodeBody(body, 'Example: {"limit": 10}'))
     }
     const answer = await ask(caller, asked(request, parts, parsed))
     return sendData(request, reply, answer, caller, parts)
@@ -195,14 +195,4 @@ function addGroupHeaders(
   if (format === 'json') return
   void reply.header('X-Groups', String(groups)).header('X-Truncated', String(truncated))
   if (rowsMet !== null) void reply.header('X-Rows-Met', String(rowsMet))
-}
-
-/** @throws bad_request for a body that is missing or not UTF-8 */
-function decodeBody(body: Buffer): string {
-  if (body.length === 0) throw badRequest('The request needs a JSON body. Example: {"limit": 10}')
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body)
-  } catch {
-    throw badRequest('The body is not UTF-8.')
-  }
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.js'
 import { reportHeader } from '../control/server-report.js'
 import type { SeenRequest } from '../control/server-report.js'
-import { ServiceError } from '../errors.js'
+import { ServiceError, badRequest } from '../errors.js'
 import { parseSchemaUrl } from '../query/parse-schema-url.js'
 import type { Service } from '../service.js'
 import type { SheetWriter } from '../sheet/sheet-writer.js'
@@ -112,6 +112,7 @@ function addDescriptions(app: FastifyInstance, service: Service, admit: Admit): 
     schema: { response: { 200: VersionListSchema } },
     handler: async (request, reply) => {
       const caller = await admit(request, reply)
+      if (queryOf(request) !== '') throw badRequest('versions takes no parameters.')
       const data = await service.listVersions(caller, request.params.dataset)
       return sendOwn(request, reply, { data })
     },

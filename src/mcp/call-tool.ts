@@ -1,5 +1,5 @@
 import type { ServiceError } from '../errors.js'
-import { asServiceError, isFault } from '../errors.js'
+import { asServiceError, badRequest, isFault } from '../errors.js'
 import { exactJsonText, firstInexact, requireExactNumbers } from '../query/exact-json.js'
 import { questionLists, rawQuestion, readForms } from '../query/parse-json.js'
 import { shapeReader } from '../query/read-shape.js'
@@ -197,6 +197,9 @@ async function runChanges(
 ): Promise<object> {
   const { resource, ...asked } = readChanges(args)
   if (asked.since === undefined && asked.cursor === undefined) {
+    if ((asked.filters ?? asked.select ?? []).length > 0) {
+      throw badRequest('since is missing: without it, changes lists the versions, unfiltered.')
+    }
     return versionsAnswer(await service.listVersions(caller, resource))
   }
   const page = await service.changes(caller, {

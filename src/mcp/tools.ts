@@ -40,7 +40,7 @@ export const DescribeArguments = Type.Object(
       }),
     ),
     search: Type.Optional(
-      Type.String({ description: 'words: describes only columns whose names or texts have all' }),
+      Type.String({ description: 'words, to describe columns whose names or texts have all' }),
     ),
   },
   { additionalProperties: false, description: 'an object {resource, columns, search}' },

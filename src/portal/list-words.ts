@@ -25,6 +25,7 @@ const english = {
   paste: 'Or paste a column',
   column: 'Column with the keys',
   noNames: 'no names above the columns: add them, or paste the column',
+  tooLarge: 'it has more than 50 MB; das enrich takes lists of any size',
   unreadable: 'The list can’t be read. Correct it, or save it as XLSX, or as CSV in UTF-8.',
   match: 'Rows of each key',
   matches: {
@@ -81,6 +82,7 @@ const russian: ListWords = {
   paste: 'Или вставьте столбец',
   column: 'Столбец с ключами',
   noNames: 'нет названий над столбцами: добавьте их или вставьте столбец',
+  tooLarge: 'в нём больше 50 МБ; das enrich берёт списки любого размера',
   unreadable: 'Список не прочитать. Исправьте его или сохраните как XLSX либо CSV в UTF-8.',
   match: 'Строки для каждого ключа',
   matches: {

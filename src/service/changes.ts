@@ -6,7 +6,7 @@ import type { Catalog } from '../catalog.js'
 import { historyText } from '../columns/history-value.js'
 import { listVersions } from '../control/dataset-versions.js'
 import type { PublishedVersion } from '../control/dataset-versions.js'
-import { listWatchLists } from '../control/hooks/watch-lists.js'
+import { listWatchLists, watchListNames } from '../control/hooks/watch-lists.js'
 import type { WatchList } from '../control/hooks/watch-lists.js'
 import type { ControlStore } from '../control/store/store.js'
 import { showSubscription } from '../control/subscriptions.js'
@@ -118,10 +118,9 @@ async function watchListOf(
 ): Promise<WatchList> {
   const { id, connectionId } = requireSubscriber(principal)
   if (connectionId !== undefined) throw noSubscription()
-  const lists = await listWatchLists(control, id)
-  const list = lists.find((each) => each.name === name)
+  const [list] = await listWatchLists(control, id, name)
   if (list?.dataset === dataset.name) return list
-  const names = lists.filter((each) => each.dataset === dataset.name).map((each) => each.name)
+  const names = await watchListNames(control, id, dataset.name)
   const what = list
     ? `Watch list ${quoted(name)} is of another dataset`
     : `There is no watch list ${quoted(name)}`
@@ -162,6 +161,7 @@ export async function hasWatchedChange(
   const entries = await listVersions(parts.control, list.dataset)
   const index = entries.findIndex((each) => each.version === version)
   const since = entries[index]?.previous ?? null
+  if (index < 0) return true
   const access = accessAt(newest, version)
   const servedIndex = entries.findIndex((each) => each.version === newest.version.id)
   if (!access && servedIndex > index) throw notReady()
@@ -205,6 +205,9 @@ async function findSets(
   let wanted: string | null = version.id
   for (const entry of from < 0 ? [] : entries.slice(from)) {
     if (entry.version !== wanted) continue
+    // A version that came back: what was between is undone.
+    const again = steps.findIndex((each) => each.version === entry.version)
+    if (again >= 0) steps.splice(0, again + 1)
     steps.unshift(entry)
     wanted = entry.previous
     if (wanted === since || wanted === null) break

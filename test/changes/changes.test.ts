@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { startWorld, writeParquet } from '../support/world.js'
@@ -93,6 +95,39 @@ await t.test(
     t.same([rest.body.next_cursor, rest.headers['x-rows-charged']], [null, '5'])
   },
 )
+
+await t.test("a delivery that was rolled back stands in nobody's way", async (t) => {
+  const good = rows("('a', 2, 1), ('b', 2, 1)")
+  const { changes } = await replaced(t, [
+    rows("('a', 1, 1), ('b', 2, 1)"),
+    good,
+    // Nothing can be told of a key that repeats.
+    rows("('a', 2, 1), ('a', 3, 1)"),
+    good,
+  ])
+  t.same((await changes()).body.data, [
+    { change: 'changed', fields: ['v'], row: { inn: 'a', v: 2 } },
+  ])
+})
+
+await t.test('what a column held while it was hidden is told by no later version', async (t) => {
+  const { world, token, changes } = await replaced(t, [
+    rows("('a', 1, 5), ('b', 1, 5)"),
+    rows("('a', 2, 6), ('b', 1, 5)"),
+  ])
+  const path = join(world.folder, 'registry.yaml')
+  writeFileSync(path, registry.replace('columns: {secret: {hidden: true}}', 'columns: {}'))
+  await writeParquet(world.folder, { 'data/a.parquet': rows("('a', 3, 6), ('b', 1, 5)") })
+  await world.app.reload(true)
+  await compared(world, 'firms', token)
+  const since = String((await world.get('/v1/firms/versions', token)).body.data.at(-1)?.['version'])
+  t.same((await changes(`since=${since}&secret=eq.5&inn=eq.a`)).body.data, [], 'was never seen')
+  const { body } = await changes(`since=${since}&select=inn,secret`)
+  t.same(body.data, [
+    { change: 'changed', fields: ['secret'], row: { inn: 'a', secret: 6 } },
+    { change: 'changed', fields: ['secret'], row: { inn: 'b', secret: 5 } },
+  ])
+})
 
 await t.test('a renamed column is another one', async (t) => {
   const { changes } = await replaced(t, [

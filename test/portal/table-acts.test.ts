@@ -36,5 +36,7 @@ await t.test('a filter by a value takes the place of another value, and of nothi
   const old = { column: '2110', operator: 'eq', values: ['2'] } as const
   const added = { column: '2110', operator: 'eq', values: ['3'] } as const
   t.same(withFilter([range, old, other], added), [range, other, added])
+  const like = { column: '2110', operator: 'like', values: ['3*'] } as const
+  t.same(withFilter([old], like), [old, like])
   t.end()
 })

@@ -35,6 +35,9 @@ export interface HeldDelivery extends Omit<Webhook, 'events'> {
   readonly occasion: string
   /** JSON. */
   readonly data: string
+  /** How the attempt before ended; null if none did. */
+  readonly lastAttemptAt: number | null
+  readonly lastError: string | null
 }
 
 /** The newest deliveries of a webhook up to this number, newest first. */
@@ -62,7 +65,7 @@ export async function takeDelivery(
   // Times that are too late were set by a wrong clock.
   const wanted = sql`
     SELECT ${webhookColumns}, d.n, d.attempts + 1 AS attempts, d.tried_from AS "triedFrom", e.type,
-      e.dataset, e.occasion, e.data
+      e.dataset, e.occasion, e.data, d.attempted_at AS "lastAttemptAt", d.error AS "lastError"
     FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id JOIN events e ON e.id = d.event_id
     WHERE d.state = 'waiting' AND ${maySee(sql`e.subscription_id`, sql`e.dataset`, now)}
       AND (d.next_attempt_at <= ${now} OR d.next_attempt_at > ${now + waitMaxMs})

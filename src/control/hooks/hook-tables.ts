@@ -73,7 +73,9 @@ function eventTables({ integer, text, id }: Types, end: string): string {
     error ${text},
     PRIMARY KEY (webhook_id, n)
   ) ${end};
-  CREATE INDEX deliveries_waiting ON deliveries (next_attempt_at) WHERE state = 'waiting';
+  CREATE INDEX deliveries_waiting ON deliveries (next_attempt_at, webhook_id, n)
+    WHERE state = 'waiting';
+  CREATE INDEX deliveries_by_age ON deliveries (created_at);
   CREATE INDEX deliveries_of_event ON deliveries (event_id);
   `
 }

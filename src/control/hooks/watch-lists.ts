@@ -38,9 +38,23 @@ export async function putWatchList(
     await tx.run(sql`${row} ON CONFLICT (subscription_id, name) DO UPDATE SET
       dataset = excluded.dataset, column_name = excluded.column_name,
       value_list = excluded.value_list, fields = excluded.fields`)
-    if ((await listWatchLists(tx, subscriptionId)).length <= watchListsMax) return
+    if ((await watchListNames(tx, subscriptionId)).length <= watchListsMax) return
     throw badRequest(`A subscription has at most ${watchListsMax} watch lists. Delete one first.`)
   })
+}
+
+/** The names of a subscription's lists, or of those of one dataset. */
+export async function watchListNames(
+  store: ControlStore,
+  subscriptionId: string,
+  dataset?: string,
+): Promise<readonly string[]> {
+  const isOf = dataset === undefined ? sql`true` : sql`dataset = ${dataset}`
+  const rows = await store.all<{ name: string }>(
+    sql`SELECT name FROM watch_lists WHERE subscription_id = ${subscriptionId} AND ${isOf}
+     ORDER BY name`,
+  )
+  return rows.map(({ name }) => name)
 }
 
 /** The lists of a subscription by name, or the one of this name. */

@@ -44,7 +44,7 @@ export function encodeBlock(rows: Buffer, firstRow: number): Buffer {
   return Buffer.from(block.subarray(0, end))
 }
 
-/** The rows of a block as they came, if they had so many bytes; else other ones. */
+/** The rows of a block as they came; none if they had not so many bytes. */
 export function decodeBlock(block: Buffer, bytes: number): Buffer {
   const rows = Buffer.alloc(bytes)
   let end = 0
@@ -60,10 +60,10 @@ export function decodeBlock(block: Buffer, bytes: number): Buffer {
     }
     ;({ from, to } = nextRowIn(block, to))
   }
-  return rows
+  return end === bytes ? rows : Buffer.alloc(0)
 }
 
-/** Where the cells of a row are in its block; of the last row, `next` is the block's end. */
+/** Where the cells of a row are in its block. */
 export interface RowPlace {
   readonly from: number
   readonly to: number
@@ -136,7 +136,8 @@ export function copyCell(block: Buffer, at: number, into: Buffer, start: number)
   return end
 }
 
-function endOfStored(block: Buffer, at: number): number {
+/** Where the stored cell ends that begins at `at`. */
+export function endOfStored(block: Buffer, at: number): number {
   const head = block[at] ?? 0
   if (head < code) return at + 1
   if (head < text) return at + 1 + (((head & lengthMax) + 1) >> 1)

@@ -1,7 +1,7 @@
 import type { Row } from '../engine.js'
 import type { FilePosition } from '../../query/question.js'
 import type { HistoryFilter } from './history-of.js'
-import { cellsBeyond, copyCell, findCells, firstRowIn, nextRowIn } from './blocks.js'
+import { cellsBeyond, copyCell, endOfStored, findCells, firstRowIn, nextRowIn } from './blocks.js'
 import type { RowPlace } from './blocks.js'
 import { DamagedCopyError, requireSum } from './layout.js'
 import { lookUpText, valueOfCell } from './look-up-value.js'
@@ -175,7 +175,7 @@ export class RowReader {
       findCells(block, row, this.#found, cell + 1)
       const found = this.#found[cell] ?? 0
       if (found === 0) return false
-      const end = copyCell(block, found, this.#textFor(2 * (row.to - found)), 0)
+      const end = copyCell(block, found, this.#textFor(2 * (endOfStored(block, found) - found)), 0)
       const value = valueOfCell(column, this.#text.toString('utf8', 0, end))
       if (value === null || !texts.has(lookUpText(value))) return false
     }

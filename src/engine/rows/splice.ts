@@ -1,5 +1,5 @@
 import type { Column } from '../../columns/column.js'
-import { cellsBeyond, copyCell, findCells } from './blocks.js'
+import { cellsBeyond, copyCell, endOfStored, findCells } from './blocks.js'
 import type { RowPlace } from './blocks.js'
 import type { RowCopy } from './row-copy.js'
 
@@ -50,8 +50,7 @@ export class Splicer {
       this.#found = new Int32Array(needed + cellsBeyond + 1)
     }
     findCells(block, row, this.#found, needed)
-    // A column is answered once at most, so no cell is copied twice.
-    this.#makeRoom(2 * (row.to - row.from) + this.#bytesBeside)
+    this.#makeRoom(this.#bytesOf(places, block, row) + this.#bytesBeside)
     const start = this.#used
     for (let index = 0; index < this.#keys.length; index += 1) {
       const found = this.#found[places[index] ?? 0] ?? 0
@@ -62,6 +61,16 @@ export class Splicer {
     this.#chunk[this.#used] = 0x7d
     this.#used += 1
     return this.#chunk.subarray(start, this.#used)
+  }
+
+  /** No less than the cells take. A column is answered once at most, so none is copied twice. */
+  #bytesOf(places: Cells['places'], block: Buffer, row: RowPlace): number {
+    const most = 2 * (row.to - row.from)
+    if (most <= chunkBytesMax) return most
+    return places.reduce((sum, place) => {
+      const found = this.#found[place] ?? 0
+      return found === 0 ? sum : sum + 2 * (endOfStored(block, found) - found)
+    }, 0)
   }
 
   #makeRoom(bytes: number): void {

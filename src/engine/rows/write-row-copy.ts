@@ -14,6 +14,8 @@ import { HashedRows } from './sorted-hashes.js'
 const writtenAtOnce = 1 << 20
 /** Blocks that are read back at once. */
 const readAtOnce = 512
+/** In so many bytes, unless one block has more. */
+const readBytesMax = 16 * 1024 ** 2
 
 /** What a row copy is to hold. */
 export interface RowCopyPlan {
@@ -207,7 +209,11 @@ export class RowCopyWriter {
     })
     for (let first = 0; first < blocks.length;) {
       const start = blocks[first]?.offset ?? 0
-      const run = blocks.slice(first, first + readAtOnce)
+      let last = first + 1
+      while (last - first < readAtOnce && (blocks[last]?.end ?? Infinity) - start <= readBytesMax) {
+        last += 1
+      }
+      const run = blocks.slice(first, last)
       const bytes = Buffer.allocUnsafe((run.at(-1)?.end ?? start) - start)
       await this.#file.read(bytes, 0, bytes.length, start)
       for (const { offset, end, bytes: size, sum } of run) {

@@ -6,8 +6,8 @@ import type { ControlStore } from '../../control/store/store.js'
 import { periodOf } from '../../control/usage.js'
 import { remindAheadMs } from '../letters/letter-sender.js'
 
-/** A month that has just ended is still looked at. */
-const lastLookMs = 120_000
+/** A month that has just ended is still looked at: servers stop, and receivers are slow. */
+const lastLookMs = 86_400_000
 
 /**
  * The events that the control store shows now, also those that are recorded already: quotas that

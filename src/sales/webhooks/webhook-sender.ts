@@ -36,6 +36,7 @@ export interface WebhookSenderParts extends MessageParts {
 }
 
 const roundMs = 5000
+const unreadText = 'the changes could not be read'
 const findEveryMs = 60_000
 /** Longer than an attempt takes: a process that holds a delivery longer has died. */
 const holdMs = 120_000
@@ -92,9 +93,9 @@ export class WebhookSender {
   async #deliver(): Promise<void> {
     const { store, jobs, clock } = this.#parts
     if (!(await jobs.tryTake('letters'))) return
-    await this.#find()
     const sending = new Set<Promise<void>>()
     for (let count = 0; count < messagesMax && !this.#rounds.isClosed; count += 1) {
+      await this.#find()
       const due = await takeDelivery(store, { now: clock.now(), holdMs, waitMaxMs })
       if (due) {
         const sent: Promise<void> = this.#send(due).finally(() => sending.delete(sent))
@@ -145,7 +146,9 @@ export class WebhookSender {
   /** Null if nothing that the webhook watches has changed. */
   async #attempt(due: HeldDelivery): Promise<Receipt | null> {
     const { webhookId, n, type } = due
-    if (type === 'dataset.version' && due.watch !== null) {
+    // A list may be another one when a message is sent again: it is judged once.
+    const isJudged = due.lastAttemptAt !== null && due.lastError !== unreadText
+    if (type === 'dataset.version' && due.watch !== null && !isJudged) {
       const watched = await this.#isWatched(due, due.watch)
       if (watched !== true) return watched
     }
@@ -163,7 +166,7 @@ export class WebhookSender {
       return (await hasChanged(asked, this.#stopping.signal)) || null
     } catch (cause) {
       logger.warn({ webhook: due.webhookId, n: due.n, err: cause }, 'changes were not read')
-      return { status: null, error: 'the changes could not be read' }
+      return { status: null, error: unreadText }
     }
   }
 

@@ -14,7 +14,7 @@ import type { DataFile, Version } from '../../../versions/version.js'
 import { textOf } from '../../sql/encode.js'
 import { chooseFiles } from '../choice.js'
 import { countKeys } from '../inspect/inspect-keys.js'
-import { bindTarget, foldersOf } from '../paths.js'
+import { foldersOf, targetSql } from '../paths.js'
 import { withPlainPaths } from '../plain-paths.js'
 import { selectRows } from '../read/compile.js'
 import { SqlParameters } from '../read/condition.js'
@@ -138,7 +138,7 @@ function compileChanges(before: Version, after: Version, target: string): Statem
     SELECT 0::TINYINT AS side, * FROM old SEMI JOIN changed USING (${keys})
     UNION ALL SELECT 1::TINYINT AS side, * FROM new SEMI JOIN changed USING (${keys})
     ORDER BY ${keys}, side
-  ) TO ${parameters.add(bindTarget(target))} (FORMAT parquet, DICTIONARY_SIZE_LIMIT 0, ${shapes},
+  ) TO ${targetSql(target)} (FORMAT parquet, DICTIONARY_SIZE_LIMIT 0, ${shapes},
     COMPRESSION lz4_raw, PARQUET_VERSION V2, ROW_GROUP_SIZE ${rowGroupRows})`
   return { sql, values: parameters.values }
 }

@@ -82,7 +82,8 @@ function compileChanges(changes: Changes, range: Range, limit: number) {
   const parameters = new SqlParameters()
   const { key } = version
   const names = key.map((_, index) => `k${index}`).join(', ')
-  const rows = sets.map((set, index) => rowsOf(set, index, changes, range, parameters))
+  const known = sets.map((set, index) => withoutUnseen(set, sets.slice(index + 1)))
+  const rows = known.map((set, index) => rowsOf(set, index, changes, range, parameters))
   const differing = differences(columns, '')
   const isCounted = counted.length === 0 ? 'true' : anyOf(differences(counted, 'f'))
   const now = columns.map((column, index) => ({ column, sql: `n.s${index}` }))
@@ -133,7 +134,7 @@ function anyOf(conditions: readonly { readonly sql: string }[]): string {
 
 /** The rows of one set: their key, their place in time, and what the caller would see of them. */
 function rowsOf(
-  set: ReadySet,
+  set: RowsOfSet,
   index: number,
   { version: { key }, predicates, columns, counted }: Changes,
   range: Range,
@@ -152,7 +153,7 @@ function rowsOf(
 }
 
 function fromWhere(
-  set: ReadySet,
+  set: RowsOfSet,
   key: readonly Column[],
   { after, upTo }: Range,
   parameters: SqlParameters,
@@ -167,8 +168,19 @@ function fromWhere(
   return `FROM ${boundFilesSql(paths)} WHERE ${where.join(' AND ') || 'true'}`
 }
 
+/** The rows of a set; the source of a column is null where callers did not know it then. */
+interface RowsOfSet extends Pick<ReadySet, 'path'> {
+  readonly sources: readonly (string | null)[]
+}
+
+/** Without the columns that only a later set shows: before it they were hidden, or not there. */
+function withoutUnseen({ path, sources }: ReadySet, later: readonly ReadySet[]): RowsOfSet {
+  const added = new Set(later.flatMap(({ columns }) => columns.added.map(({ source }) => source)))
+  return { path, sources: sources.map((source) => (added.has(source) ? null : source)) }
+}
+
 /** SQL of the columns in a set, in their types of today; null if it has no such column. */
-function columnsOf({ sources }: ReadySet): (column: Column) => string {
+function columnsOf({ sources }: RowsOfSet): (column: Column) => string {
   return ({ source, type }) => {
     const index = sources.indexOf(source)
     return `CAST(${index < 0 ? 'NULL' : `c${index}`} AS ${typeText(type)})`

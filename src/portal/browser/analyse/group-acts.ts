@@ -1,11 +1,11 @@
-import { parseCalls } from '../../../columns/call-text.js'
-import type { Cell, Row } from '../question/exact-rows.js'
+import type { Row } from '../question/exact-rows.js'
 import type { Filter } from '../question/filters.js'
 import type { PageFacts, ViewChanges } from '../question/panel.js'
 import type { SummaryQuestion } from '../question/summary-question.js'
-import { filterOf, nextOrder, withFilter } from '../question/table-acts.js'
+import { nextOrder } from '../question/table-acts.js'
 import type { TableActs } from '../question/table-acts.js'
 import { firstPlace } from '../question/view.js'
+import { groupFilter } from './group-filter.js'
 import { orderKey } from './order-choice.js'
 import type { SummaryColumns } from './summary-columns.js'
 
@@ -30,8 +30,12 @@ export function groupActs(
   const order = sorted === undefined ? null : { column: sorted, isDescending }
   const groupTexts = new Map(groups.map(({ name }, at) => [name, question.group[at] ?? '']))
   const open = (added: readonly Filter[]) => () => {
-    const filters = added.reduce(withFilter, question.filters)
-    const asked = { filters, select: [], limit: facts.limit, order: null }
+    const asked = {
+      filters: [...question.filters, ...added],
+      select: [],
+      limit: facts.limit,
+      order: null,
+    }
     opened({ tab: 'rows', question: asked, place: firstPlace })
   }
   return {
@@ -44,27 +48,15 @@ export function groupActs(
     },
     filter: ({ name }, cell) => {
       const text = groupTexts.get(name)
-      const filter = text === undefined ? undefined : groupFilter(facts, text, cell)
+      const filter = text === undefined ? undefined : groupFilter(facts.columns, text, cell)
       return filter && open([filter])
     },
     ofRow: (row) => {
       const filters = [...groupTexts].map(([name, text]) => {
         const cell = row.get(name)
-        return cell && groupFilter(facts, text, cell)
+        return cell && groupFilter(facts.columns, text, cell)
       })
       return filters.every((each) => each !== undefined) ? open(filters) : undefined
     },
   }
-}
-
-/** The filter for the rows of a group by a column, or by the first characters of one. */
-function groupFilter({ columns }: PageFacts, text: string, cell: Cell): Filter | undefined {
-  const level = columns.flatMap(({ levels }) => levels[text] ?? [])[0]
-  const [call] = parseCalls(level ?? text, 'group')
-  const name = call?.operands ? call.operands[0]?.[0]?.name : call?.name
-  const column = columns.find((each) => each.name === name)
-  if (!call || !column || call.alias !== null) return undefined
-  if (call.operands === null || cell.kind === 'empty') return filterOf(column, cell)
-  if (call.name !== 'prefix' || !column.operators.includes('like')) return undefined
-  return { column: column.name, operator: 'like', values: [`${cell.text}*`] }
 }

@@ -7,8 +7,7 @@ import { barList } from './bar-list.js'
 import { lineChart } from './line-chart.js'
 import { entityNames } from './names.js'
 import { drawable, pictureOf, pointsOf, timesOf } from './points.js'
-import type { ChartRows, Picture } from './points.js'
-import type { Point } from '../../chart/line-shapes.js'
+import type { ChartRows, Picture, RowPoint } from './points.js'
 import { shortValues } from '../../chart/short-values.js'
 
 interface ChartRequest extends ChartRows {
@@ -40,7 +39,6 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
   if (!first) return []
   const width = Math.max(request.width, widthMin)
   const place = element('div')
-  const withAct = actsOn(request, nameOf)
   const draw = ({ column, picture }: (typeof drawings)[number]) => {
     if (request.isPartial && !isWhole(picture)) {
       place.replaceChildren(element('p', { class: 'muted' }, words.chartNeedsAll))
@@ -53,7 +51,12 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
     )
     const drawing =
       picture.kind === 'bars'
-        ? [barList(picture.points.map(withAct), short)]
+        ? [
+            barList(
+              picture.points.map((point) => withAct(point, request)),
+              short,
+            ),
+          ]
         : lineChart({
             ...picture,
             times: timesOf(request),
@@ -88,13 +91,9 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
   return [element('label', { class: 'line' }, `${words.chartColumn} `, choice), place]
 }
 
-/** Adds to a point what a click on its bar does. */
-function actsOn({ rows, pick }: ChartRequest, nameOf: (row: Row) => string) {
-  const byName = new Map(rows.map((row) => [nameOf(row), row]))
-  return (point: Point) => {
-    const row = byName.get(point.name)
-    return { ...point, act: row && pick?.(row) }
-  }
+/** A point with what a click on its bar does: nothing on a sum of others. */
+function withAct(point: RowPoint, { pick }: ChartRequest) {
+  return { ...point, act: point.row && pick?.(point.row) }
 }
 
 /**

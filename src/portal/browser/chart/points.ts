@@ -10,9 +10,14 @@ export interface ChartRows {
   readonly time: string
 }
 
+/** A point, and the row that it is of; a sum is of none. */
+export interface RowPoint extends Point {
+  readonly row?: Row
+}
+
 /** What is drawn of the points: bars of one time, or lines over several times. */
 export type Picture =
-  | (Omitted & { readonly kind: 'bars'; readonly points: readonly Point[] })
+  | (Omitted & { readonly kind: 'bars'; readonly points: readonly RowPoint[] })
   | (Omitted & {
       readonly kind: 'lines'
       readonly series: readonly Series[]
@@ -42,7 +47,7 @@ export function pointsOf(
   chart: ChartRows,
   drawn: PageColumn,
   nameOf: (row: Row) => string,
-): readonly Point[] {
+): readonly RowPoint[] {
   const { rows, columns, time } = chart
   const hasTimes = columns.some(({ name }) => name === time)
   return rows.flatMap((row) => {
@@ -51,7 +56,7 @@ export function pointsOf(
     const over = hasTimes ? row.get(time) : undefined
     const x = over ? timeOf(over) : null
     if (!value || !Number.isFinite(y) || Number.isNaN(x)) return []
-    return [{ name: nameOf(row), x, y, xText: over?.text ?? '', yText: value.text }]
+    return [{ name: nameOf(row), x, y, xText: over?.text ?? '', yText: value.text, row }]
   })
 }
 
@@ -76,7 +81,10 @@ function timeOf({ kind, text }: Cell): number {
  * Chooses what to draw; null if there is nothing to compare. The largest by total are drawn; with a
  * name in `other`, the rest is added up under it.
  */
-export function pictureOf(points: readonly Point[], other: string | null = null): Picture | null {
+export function pictureOf(
+  points: readonly RowPoint[],
+  other: string | null = null,
+): Picture | null {
   if (points.length < 2) return null
   const times = new Set(points.map(({ x }) => x))
   if (times.size === 1) {

@@ -79,12 +79,14 @@ function commonList(
     const written = text(value)
     const name = label === undefined ? null : element('span', {}, label)
     const title = label ?? written
+    // A longer number was rounded on its way here.
+    const isExact = typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER
     return element(
       'li',
       {},
       element(
-        'a',
-        { title, href: hrefOf(value) },
+        isExact ? 'a' : 'span',
+        { title, href: isExact ? hrefOf(value) : null },
         element('code', {}, written || words.empty),
         name && ' ',
         name,

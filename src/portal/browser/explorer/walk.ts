@@ -36,6 +36,8 @@ interface WalkEvents {
   readonly filtered: (filter: Filter) => void
 }
 
+type Answered = Pick<RowsQuestion, 'filters' | 'order'>
+
 const badRequest = 400
 
 /**
@@ -47,7 +49,7 @@ export function createWalk(facts: PageFacts, frame: AnswerFrame, events: WalkEve
   let [current, asked] = ['', '']
   let exportPath = ''
   let shown: readonly PageColumn[] = []
-  let order: Order | null = null
+  let answered: Answered = { filters: [], order: null }
   /** By page, where they are known; the first page has none. */
   let cursors: (string | null | undefined)[] = []
   let page = 0
@@ -62,10 +64,10 @@ export function createWalk(facts: PageFacts, frame: AnswerFrame, events: WalkEve
     isAsking = true
     const { cursor } = placeAt(wanted)
     const turn = cursor === null ? '' : `&cursor=${cursor}`
-    const path = `/v1/${facts.dataset}${order === null ? '' : '/top'}?${asked}${turn}`
+    const path = `/v1/${facts.dataset}${answered.order === null ? '' : '/top'}?${asked}${turn}`
     const show = (answer: Arrival) => {
       const files = filesOf(path, exportPath)
-      const content = { columns: shown, acts: actsOf(order, events) }
+      const content = { columns: shown, acts: actsOf(answered, events) }
       cursors[wanted + 1] = view.show(answer, content, wanted, takeAway(files, facts.token))
       page = wanted
       setTurns()
@@ -85,7 +87,7 @@ export function createWalk(facts: PageFacts, frame: AnswerFrame, events: WalkEve
     if (isAsking) return
     asked = writeRowsQuestion(question)
     current = asked
-    order = question.order
+    answered = question
     exportPath = pathOfExport(facts.dataset, question)
     shown = shownColumns(facts.columns, question)
     cursors = [null]
@@ -103,15 +105,20 @@ export function createWalk(facts: PageFacts, frame: AnswerFrame, events: WalkEve
   return { node: frame.node, start, placeOf }
 }
 
-/** What clicks in rows do that come in this order. */
-function actsOf(order: Order | null, { sorted, filtered }: WalkEvents): TableActs {
+/** The column that filters can't name beside an order: its parameter has this name. */
+const orderName = 'by'
+
+/** What clicks in the rows of a question do. */
+function actsOf({ filters, order }: Answered, { sorted, filtered }: WalkEvents): TableActs {
+  const maySort = filters.every(({ column }) => column !== orderName)
   return {
     order,
     sort: (column) => {
-      return isOrderedType(column.type) ? () => sorted(nextOrder(column, order)) : undefined
+      const isOrdered = maySort && isOrderedType(column.type)
+      return isOrdered ? () => sorted(nextOrder(column, order)) : undefined
     },
     filter: (column, cell) => {
-      const filter = filterOf(column, cell)
+      const filter = order && column.name === orderName ? undefined : filterOf(column, cell)
       return filter && (() => filtered(filter))
     },
   }

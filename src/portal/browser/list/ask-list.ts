@@ -1,6 +1,7 @@
 import { ServiceError } from '../../../errors.js'
 import { acceptOf, codeOf, patientAsk } from '../../../lists/ask-server.js'
 import type { AskServer } from '../../../lists/ask-server.js'
+import { TableError } from '../../../versions/tables/table.js'
 import { askFor } from '../ask-page.js'
 import type { Refusal } from '../ask-page.js'
 import { element } from '../element.js'
@@ -35,9 +36,15 @@ export function askWith(token: string, signal: AbortSignal, status: HTMLElement)
 
 /** Waits until then, or until the signal aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return Promise.resolve()
   return new Promise((resolve) => {
-    setTimeout(resolve, ms)
-    signal?.addEventListener('abort', () => resolve())
+    const end = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal?.addEventListener('abort', end)
   })
 }
 
@@ -47,7 +54,12 @@ export function sayProblem(place: HTMLElement, cause: unknown): void {
   if (cause === null) return place.replaceChildren()
   const { message, cause: refusal } = cause as { message: string; cause?: Refusal }
   if (refusal?.kind === 'refused') return sayRefusal(place, refusal)
-  const lang = message === say.noNames ? null : 'en'
-  const detail = element('span', { class: 'detail', lang }, message.replace(/^error: /, ''))
-  place.replaceChildren(say.unreadable, ' ', detail)
+  const isOurs = [say.noNames, say.tooLarge].includes(message)
+  const isUnreadable = isOurs || cause instanceof TableError || refusal?.code === 'bad_request'
+  const detail = element(
+    'span',
+    { class: 'detail', lang: isOurs ? null : 'en' },
+    message.replace(/^error: /, ''),
+  )
+  place.replaceChildren(...(isUnreadable ? [say.unreadable, ' '] : []), detail)
 }

@@ -47,6 +47,7 @@ export async function checkList(
     const zeros = lost ?? read.malformed.filter(({ withZero }) => withZero !== null)
     const box = element('input', { type: 'checkbox', checked: addZeros })
     box.addEventListener('input', () => {
+      box.disabled = true
       show(box.checked, zeros).catch((cause: unknown) => sayProblem(node, cause))
     })
     const checks = element(

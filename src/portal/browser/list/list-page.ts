@@ -11,7 +11,7 @@ import { checkList } from './check-list.js'
 import { datasetOf } from './list-dataset.js'
 import type { ListDataset } from './list-dataset.js'
 import { say } from './list-say.js'
-import { guessColumn, openContent, openPasted } from './open-file.js'
+import { guessColumn, listBytesMax, openContent, openPasted } from './open-file.js'
 
 /** Starts the page that adds columns of a dataset to a list of keys. */
 export function startList(place: HTMLElement): void {
@@ -85,12 +85,14 @@ function listForm(dataset: ListDataset, result: HTMLElement, busy: (isBusy: bool
     sayProblem(status, null)
     const chosen = match.value as ListQuestion['match']
     const choice = { list, column: column.value, match: chosen, select: select.read() }
+    busy(true)
     try {
       result.replaceChildren(await checkList(dataset, choice, busy))
-      result.querySelector('h2')?.focus()
     } catch (cause) {
       sayProblem(status, cause)
     }
+    busy(false)
+    result.querySelector('h2')?.focus()
   })
   return form
 }
@@ -101,8 +103,10 @@ function listField(dataset: ListDataset, take: (opening: Promise<ListFile>) => P
   const paste = element('textarea', { rows: 4, spellcheck: 'false' })
   const takeFirst = (files: FileList | null | undefined) => {
     const [chosen] = files ?? []
-    const read = async (from: File) =>
-      openContent(from.name, new Uint8Array(await from.arrayBuffer()))
+    const read = async (from: File) => {
+      if (from.size > listBytesMax) throw new Error(say.tooLarge)
+      return openContent(from.name, new Uint8Array(await from.arrayBuffer()))
+    }
     if (chosen) void take(read(chosen))
   }
   file.addEventListener('input', () => takeFirst(file.files))

@@ -12,6 +12,9 @@ interface KeyFacts {
 }
 
 const guessedRowsMax = 1000
+/** A larger list is for `das enrich`, which does not keep it in memory. */
+export const listBytesMax = 50e6
+const partBytes = 256 * 1024
 
 /**
  * Opens the content of a list; `.txt` is CSV.
@@ -21,12 +24,15 @@ export function openContent(name: string, content: Uint8Array): Promise<ListFile
   const file = name.replace(/\.txt$/i, '.csv')
   const recognised = { encoding: null, separator: null, sheet: null }
   return openList({ file, ...recognised }, async function* () {
-    yield Promise.resolve(content)
+    for (let at = 0; at < content.length; at += partBytes) {
+      yield Promise.resolve(content.subarray(at, at + partBytes))
+    }
   })
 }
 
 /** Opens a pasted column, which gets the name of the key where its first line is no name. */
-export function openPasted(text: string, { key, headings, judge }: KeyFacts): Promise<ListFile> {
+export function openPasted(pasted: string, { key, headings, judge }: KeyFacts): Promise<ListFile> {
+  const text = pasted.replace(/^[\r\n]+/, '')
   const [first = ''] = text.split(/[\r\n]/, 1)
   const isName =
     headings.includes(first.trim().toLowerCase()) || (key.check && !isLike(judge, first))

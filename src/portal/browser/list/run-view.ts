@@ -59,6 +59,7 @@ export function runView(
     stopper = new AbortController()
     const { signal } = stopper
     busy(true)
+    isSaved = false
     download.replaceChildren()
     controls.show(true, false)
     answers.again()
@@ -78,8 +79,10 @@ export function runView(
     download.querySelector('button')?.focus()
   }
   const controls = runControls(run, () => stopper.abort(), progress)
-  // What was paid is in the memory of the page only.
-  window.addEventListener('beforeunload', (event) => isSaved || event.preventDefault())
+  // What was paid is in the memory of the page only: once another list is here, it is gone.
+  window.onbeforeunload = (event) => {
+    if (!isSaved) event.preventDefault()
+  }
   return element('div', {}, controls.node, status, download)
 }
 

@@ -35,7 +35,8 @@ export function filterOf({ name, operators }: PageColumn, cell: Cell): Filter | 
 
 /** The filters with one more, in place of another value of its column. */
 export function withFilter(filters: readonly Filter[], added: Filter): readonly Filter[] {
-  const isReplaced = ({ column, operator }: Filter) =>
-    column === added.column && (operator === 'eq' || operator === 'is_null')
+  const isValue = ({ operator }: Filter) => operator === 'eq' || operator === 'is_null'
+  const isReplaced = (each: Filter) =>
+    each.column === added.column && isValue(each) && isValue(added)
   return [...filters.filter((each) => !isReplaced(each)), added]
 }

@@ -5,6 +5,8 @@ import { deleteWebhook, listWebhooks } from '../../../control/hooks/webhooks.js'
 import type { Webhook } from '../../../control/hooks/webhooks.js'
 import type { ControlStore } from '../../../control/store/store.js'
 import { badRequest } from '../../../errors.js'
+import type { ServiceError } from '../../../errors.js'
+import { decodeBody } from '../../../http/body.js'
 import { canRead } from '../../../http/find-routes.js'
 import { contextOf, queryOf, reading } from '../../../http/request-context.js'
 import type { HttpParts } from '../../../http/server.js'
@@ -41,6 +43,8 @@ interface HookParams {
 const deliveriesPage = 100
 /** Other names below it belong to a dataset that is called so. */
 const hookUrl = '/v1/webhooks/:id(^whk_\\w+$)'
+/** It alone has a parameter. */
+const deliveriesUrl = `${hookUrl}/deliveries`
 
 /** Adds `/v1/webhooks` and what is below it. */
 export function addWebhooks(app: FastifyInstance, parts: HookRouteParts): void {
@@ -68,7 +72,7 @@ export function addWebhooks(app: FastifyInstance, parts: HookRouteParts): void {
 
 function addDeliveries(app: FastifyInstance, parts: HookRouteParts): void {
   const { store, sender, now } = parts
-  addHeld<HookParams>(app, parts, reading, `${hookUrl}/deliveries`, async (asked) => {
+  addHeld<HookParams>(app, parts, reading, deliveriesUrl, async (asked) => {
     const { webhookId } = await found(parts, asked)
     const upTo = readCursor(queryOf(asked.request))
     const rows = await listDeliveries(store, webhookId, { upTo, limit: deliveriesPage + 1 })
@@ -98,6 +102,7 @@ export function addHeld<Params = unknown>(
     url,
     handler: async (request, reply) => {
       const caller = await service.admitHolder(contextOf(request, reply))
+      if (queryOf(request) !== '' && url !== deliveriesUrl) throw noParameters()
       const { id } = requireSubscriber(caller.principal)
       const params = request.params as Params
       return await answer({ caller, subscriptionId: id, params, request, reply })
@@ -121,9 +126,15 @@ export function addOwned(
         request.params.dataset = name
         return await answerRows(request, reply, caller)
       }
-      return await answer({ subscriptionId: requireSubscriber(caller.principal).id })
+      const { id } = requireSubscriber(caller.principal)
+      if (queryOf(request) !== '') throw noParameters()
+      return await answer({ subscriptionId: id })
     },
   })
+}
+
+function noParameters(): ServiceError {
+  return badRequest('This path takes no parameters.')
 }
 
 /** The JSON of a request's body. */
@@ -132,7 +143,8 @@ export async function jsonOf(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<unknown> {
-  return parseExactJson((await readBody(request, reply)).toString('utf8'), 'The body')
+  const body = decodeBody(await readBody(request, reply), 'What it has: docs/rest.md.')
+  return parseExactJson(body, 'The body')
 }
 
 function found(
