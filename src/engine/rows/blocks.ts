@@ -44,7 +44,7 @@ export function encodeBlock(rows: Buffer, firstRow: number): Buffer {
   return Buffer.from(block.subarray(0, end))
 }
 
-/** The rows of a block as they came; none if they had not so many bytes. */
+/** The rows of a block as they came; others if they had not so many bytes. */
 export function decodeBlock(block: Buffer, bytes: number): Buffer {
   const rows = Buffer.alloc(bytes)
   let end = 0
@@ -60,7 +60,7 @@ export function decodeBlock(block: Buffer, bytes: number): Buffer {
     }
     ;({ from, to } = nextRowIn(block, to))
   }
-  return end === bytes ? rows : Buffer.alloc(0)
+  return rows
 }
 
 /** Where the cells of a row are in its block. */

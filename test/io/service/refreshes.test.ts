@@ -158,6 +158,7 @@ await t.test(
     world.clock.ms += dayMs
     // It stays until it is compared with the next one.
     while ((await world.get(next, token, { method: 'HEAD' })).status === 200) {
+      world.clock.ms += 60_000
       await world.app.reload()
     }
     const gone = await world.get(next, token)

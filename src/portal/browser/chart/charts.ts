@@ -28,13 +28,7 @@ const widthMin = 320
  * nothing to draw.
  */
 export function charts(request: ChartRequest): readonly HTMLElement[] {
-  const nameOf = request.nameOf ?? entityNames(request)
-  const drawings = drawable(request).flatMap((column) => {
-    const mayAdd = column.addsUp === true && !request.isPartial
-    const other = mayAdd ? words.otherGroups : null
-    const picture = pictureOf(pointsOf(request, column, nameOf), other)
-    return picture ? [{ column, picture }] : []
-  })
+  const drawings = drawingsOf(request)
   const [first] = drawings
   if (!first) return []
   const width = Math.max(request.width, widthMin)
@@ -89,6 +83,17 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
     draw(drawings[choice.selectedIndex] ?? first)
   })
   return [element('label', { class: 'line' }, `${words.chartColumn} `, choice), place]
+}
+
+/** The columns that have something to draw. */
+function drawingsOf(request: ChartRequest) {
+  const nameOf = request.nameOf ?? entityNames(request)
+  return drawable(request).flatMap((column) => {
+    const mayAdd = column.addsUp === true && !request.isPartial
+    const other = mayAdd ? words.otherGroups : null
+    const picture = pictureOf(pointsOf(request, column, nameOf), other)
+    return picture ? [{ column, picture }] : []
+  })
 }
 
 /** A point with what a click on its bar does: nothing on a sum of others. */
