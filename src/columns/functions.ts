@@ -1,6 +1,7 @@
 import { article, nearestNames } from '../text.js'
 import type { ShownType } from './column-types.js'
 import type { Column } from './column.js'
+import { orderedTypes } from './ordered-types.js'
 
 interface FunctionRules {
   readonly of: TypeSet
@@ -26,7 +27,7 @@ const numbers: TypeSet = { types: ['integer', 'number'], needs: 'a number' }
 const texts: TypeSet = { types: ['string'], needs: 'a text' }
 const moments: TypeSet = { types: ['date', 'timestamp'], needs: 'a date or timestamp' }
 const ordered: TypeSet = {
-  types: [...numbers.types, ...texts.types, ...moments.types, 'time'],
+  types: orderedTypes,
   needs: 'a number, text, date or time',
 }
 const comparable: TypeSet = {
@@ -129,12 +130,7 @@ export function isGroupable({ rules }: Column): boolean {
 
 /** True if the column's values have an order, so that a first and a last one exist. */
 export function isOrdered({ rules }: Column): boolean {
-  return isOrderedType(rules.shown)
-}
-
-/** Whether values of a type have an order. */
-export function isOrderedType(shown: ShownType): boolean {
-  return ordered.types.includes(shown)
+  return orderedTypes.includes(rules.shown)
 }
 
 /** The aggregate functions that a column has, in documented order. */

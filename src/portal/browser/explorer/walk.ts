@@ -1,4 +1,4 @@
-import { isOrderedType } from '../../../columns/functions.js'
+import { orderedTypes } from '../../../columns/ordered-types.js'
 import type { Arrival, Refusal } from '../ask-page.js'
 import { words } from '../page-words.js'
 import { askInto } from '../question/answer-frame.js'
@@ -114,7 +114,7 @@ function actsOf({ filters, order }: Answered, { sorted, filtered }: WalkEvents):
   return {
     order,
     sort: (column) => {
-      const isOrdered = maySort && isOrderedType(column.type)
+      const isOrdered = maySort && orderedTypes.includes(column.type)
       return isOrdered ? () => sorted(nextOrder(column, order)) : undefined
     },
     filter: (column, cell) => {

@@ -80,7 +80,7 @@ export function runView(
   }
   const controls = runControls(run, () => stopper.abort(), progress)
   // What was paid is in the memory of the page only: once another list is here, it is gone.
-  window.onbeforeunload = (event) => void (isSaved || event.preventDefault())
+  window.onbeforeunload = (event) => (isSaved ? undefined : event.preventDefault())
   return element('div', {}, controls.node, status, download)
 }
 

@@ -1,6 +1,5 @@
-import { callName } from '../../../columns/call-text.js'
-import { parseTopUrl } from '../../../query/parse-top.js'
-import { parseUrl } from '../../../query/parse-url.js'
+import { callName, parseDirectedCalls } from '../../../columns/call-text.js'
+import { parseLimit, parseSelect, parseUrl, readParameters } from '../../../query/parse-url.js'
 import { badRequest } from '../../../errors.js'
 import { encodeForUrl, encodeList } from '../../../query/write-url.js'
 import { readFilters, writeFilters } from './filters.js'
@@ -62,8 +61,13 @@ export function readRowsQuestion(query: string): RowsQuestion {
  * @throws bad_request for what can't be read
  */
 export function readTopQuestion(query: string): RowsQuestion {
-  const { by, filters, select, limit } = parseTopUrl(query)
-  if (by.call.operands !== null) throw badRequest('by takes one column.')
-  const order = { column: by.call.name, isDescending: by.isDescending }
-  return { filters: readFilters(filters), select: select ?? [], limit, order }
+  const { filters, parameters, lists } = readParameters(query, ['by', 'limit'], ['select'])
+  const [by] = parseDirectedCalls(parameters.get('by') ?? '', 'by')
+  if (!by || by.call.operands !== null) throw badRequest('by takes one column.')
+  return {
+    filters: readFilters(filters),
+    select: parseSelect(lists.get('select')) ?? [],
+    limit: parseLimit(parameters.get('limit')),
+    order: { column: by.call.name, isDescending: by.isDescending },
+  }
 }
