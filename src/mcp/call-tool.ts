@@ -197,7 +197,7 @@ async function runChanges(
 ): Promise<object> {
   const { resource, ...asked } = readChanges(args)
   if (asked.since === undefined && asked.cursor === undefined) {
-    if ((asked.filters ?? asked.select ?? []).length > 0) {
+    if ([...(asked.filters ?? []), ...(asked.select ?? [])].length > 0) {
       throw badRequest('since is missing: without it, changes lists the versions, unfiltered.')
     }
     return versionsAnswer(await service.listVersions(caller, resource))

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
+import { callTool } from '../support/mcp/mcp-messages.js'
 import { startWorld, writeParquet } from '../support/world.js'
 import { compared } from './fixtures/copies.js'
 
@@ -53,6 +54,11 @@ await t.test(
     t.equal(unknown.status, 400)
     t.match(unknown.body.detail, /take an export, and go on from version/)
     t.equal((await changes('')).status, 400)
+    const unfiltered = { resource: 'firms', filters: [], select: ['inn'] }
+    const asked = await callTool(world, token, 'changes', unfiltered)
+    t.ok(asked.isError, 'the list of versions drops no part of a question')
+    t.match(asked.text, /since is missing/)
+    t.notOk((await callTool(world, token, 'changes', { resource: 'firms' })).isError)
     t.equal((await world.get('/v1/firms/changes?since=x&secret=eq.1', token)).status, 400)
   },
 )

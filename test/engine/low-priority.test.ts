@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { constants, getPriority } from 'node:os'
+import { getPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { machineClock } from '../../src/clock.js'
@@ -38,9 +38,6 @@ const ticksMin = 100
 const isLarge = () => true
 
 const own = getPriority()
-/** No thread gets a lower priority than one that is as low already: `nice npm test`. */
-const isLowItself = own >= constants.priority.PRIORITY_BELOW_NORMAL
-const onlyFromAbove = isLowItself ? { skip: 'this process has a low priority itself' } : {}
 /** Of tests before, whose engines may still be closing. */
 const earlier = new Set(threadIds())
 const lowThreads = () => threadIds().filter((id) => !earlier.has(id) && isLow(id))
@@ -79,7 +76,7 @@ function factOf(id: number, name: 'stat' | 'comm'): string {
   }
 }
 
-await t.test('statements run on threads of low priority alone', onlyFromAbove, async (t) => {
+await t.test('statements run on threads of low priority alone', async (t) => {
   t.ok(threadIds().length > 0, 'the system gives each thread a priority')
   t.strictSame(lowThreads(), [])
   const serving = new ServingInstance(options)
@@ -108,7 +105,7 @@ async function hasWorked(): Promise<void> {
   while (ticksOf(lowThreads()) < before + 2) await sleep(1)
 }
 
-await t.test('no query waits until another ends', onlyFromAbove, async (t) => {
+await t.test('no query waits until another ends', async (t) => {
   const serving = new ServingInstance(options)
   t.teardown(() => serving.close())
   const stop = new AbortController()
@@ -153,26 +150,22 @@ await t.test('a statement ends with its failure, or when it is stopped', async (
   t.strictSame(await one, [[1]])
 })
 
-await t.test(
-  'an engine has such threads for large pages and for summaries',
-  onlyFromAbove,
-  async (t) => {
-    const before = lowThreads()
-    const count = () => lowThreads().filter((id) => !before.includes(id)).length
-    const world = await openEngine(t, {
-      files: { 'a.parquet': "SELECT i AS x, 'n' || i AS name FROM range(600_000) t(i)" },
-      engine: { threads },
-    })
-    const { ask } = summariesOf(world)
-    t.equal(count(), 0, 'they start with the first question')
-    await world.engine.count(world.version, world.filter('x', 'gt', '7'), {
-      signal: never,
-      client: 'a',
-    })
-    t.equal(count(), threads)
-    await ask({ measures: ['sum(x)'] })
-    t.equal(count(), 2 * threads)
-    await ask({ measures: ['max(name)'] })
-    t.equal(count(), 3 * threads)
-  },
-)
+await t.test('an engine has such threads for large pages and for summaries', async (t) => {
+  const before = lowThreads()
+  const count = () => lowThreads().filter((id) => !before.includes(id)).length
+  const world = await openEngine(t, {
+    files: { 'a.parquet': "SELECT i AS x, 'n' || i AS name FROM range(600_000) t(i)" },
+    engine: { threads },
+  })
+  const { ask } = summariesOf(world)
+  t.equal(count(), 0, 'they start with the first question')
+  await world.engine.count(world.version, world.filter('x', 'gt', '7'), {
+    signal: never,
+    client: 'a',
+  })
+  t.equal(count(), threads)
+  await ask({ measures: ['sum(x)'] })
+  t.equal(count(), 2 * threads)
+  await ask({ measures: ['max(name)'] })
+  t.equal(count(), 3 * threads)
+})
