@@ -7,6 +7,28 @@ interface RoundsParts {
   readonly report: (cause: unknown) => void
 }
 
+/** Does a piece of work at most once in so long, whatever the clock does meanwhile. */
+export class Seldom {
+  readonly #everyMs: number
+  readonly #now: () => number
+  /** Ms since the epoch. */
+  #doneAt = -Infinity
+
+  constructor(everyMs: number, now: () => number) {
+    this.#everyMs = everyMs
+    this.#now = now
+  }
+
+  /** Does it, or nothing; what fails is not done. */
+  async run(work: (now: number) => Promise<unknown>): Promise<void> {
+    const now = this.#now()
+    // The clock may go back.
+    if (Math.abs(now - this.#doneAt) < this.#everyMs) return
+    await work(now)
+    this.#doneAt = now
+  }
+}
+
 /** Repeats a piece of work. Two rounds never run at the same time, and no call rejects. */
 export class Rounds {
   readonly #parts: RoundsParts

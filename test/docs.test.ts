@@ -11,6 +11,7 @@ import type { StepList } from '../scripts/checks/step.js'
 import { typeOperators } from '../src/columns/column-types.js'
 import { operators } from '../src/columns/operators.js'
 import { settings } from '../src/config.js'
+import { commandGroups } from './support/command-groups.js'
 import { errorStatus } from '../src/errors.js'
 import { DatasetEntrySchema } from '../src/registry/registry-schema.js'
 import { pageAt, pages } from './support/pages.js'
@@ -99,18 +100,7 @@ function commandNames(command: Command, path: readonly string[] = []): readonly 
 }
 
 await t.test('the docs list every command, and no other', (t) => {
-  const groups = [
-    'connection',
-    'control',
-    'dataset',
-    'mail',
-    'order',
-    'report',
-    'subscription',
-    'token',
-    'webhook',
-  ]
-  const names = commandNames(program).filter((name) => !groups.includes(name))
+  const names = commandNames(program).filter((name) => !commandGroups.includes(name))
   const listed = tableAfter('docs/command-line.md', '## Commands').map(([cell]) =>
     codes(cell)
       .join()

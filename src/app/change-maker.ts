@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Dataset } from '../catalog/dataset.js'
 import type { LiveCatalog } from '../catalog/live/live-catalog.js'
+import { dayMs } from '../clock.js'
 import type { Clock } from '../clock.js'
 import { historyText } from '../columns/history-value.js'
 import { forgetVersions, listVersions, recordVersion } from '../control/dataset-versions.js'
@@ -32,7 +33,6 @@ interface Comparison {
 }
 
 const keepDays = 90
-const dayMs = 86_400_000
 /** Then it is given up. */
 const triesMax = 3
 /** Events are kept a little longer: an older version may have been reported and forgotten. */

@@ -75,9 +75,9 @@ class KeptReads<T> {
     own: () => string,
     read: () => Promise<Found>,
   ): Promise<T | Found> {
-    const known = { others: this.#others(), own: own() }
-    if (known.others !== this.#known?.others || known.own !== this.#known.own) {
-      this.#known = known
+    const [others, mine] = [this.#others(), own()]
+    if (others !== this.#known?.others || mine !== this.#known.own) {
+      this.#known = { others, own: mine }
       this.#values = new Cache(keptMax)
     }
     const state = this.#known
@@ -85,8 +85,8 @@ class KeptReads<T> {
     if (kept !== undefined) return kept
     const found = await read()
     // What was written meanwhile may be in it or not. A state never comes back.
-    const isSame = this.#others() === known.others && own() === known.own
-    if (found !== undefined && isSame && this.#known === state) this.#values.keep(key, found)
+    const isSame = this.#known === state && this.#others() === others && own() === mine
+    if (found !== undefined && isSame) this.#values.keep(key, found)
     return found
   }
 

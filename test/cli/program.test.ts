@@ -5,6 +5,7 @@ import t from 'tap'
 import type { CliParts } from '../../src/cli/parts.js'
 import { buildProgram } from '../../src/cli/program.js'
 import { buildCliFixture } from './fixtures/cli-fixture.js'
+import { commandGroups } from '../support/command-groups.js'
 
 /** Every command line that names a command or a group of them. */
 function commandLines(command: Command, path: readonly string[] = []): (readonly string[])[] {
@@ -13,20 +14,7 @@ function commandLines(command: Command, path: readonly string[] = []): (readonly
 
 const program = buildProgram({ version: '0', stdout: {}, stderr: {} } as unknown as CliParts)
 const lines = commandLines(program)
-const groups = [
-  ...[
-    '',
-    'connection',
-    'control',
-    'dataset',
-    'mail',
-    'order',
-    'report',
-    'subscription',
-    'token',
-    'webhook',
-  ],
-]
+const groups = ['', ...commandGroups]
 const leaves = lines.filter((path) => !groups.includes(path.join(' ')))
 
 await t.test('every command has a help text with an example, and --json', async (t) => {

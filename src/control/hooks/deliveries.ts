@@ -1,10 +1,10 @@
+import { dayMs } from '../../clock.js'
 import { sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 import { maySee } from './events.js'
 import { webhookColumns } from './webhooks.js'
 import type { EventType, Webhook } from './webhooks.js'
 
-const dayMs = 24 * 3_600_000
 /** Deliveries are kept so long. */
 const keptMs = 30 * dayMs
 /** Events are known longer than a month, in which a quota is reported once. */

@@ -1,7 +1,7 @@
 import type { Jobs } from '../../control/jobs.js'
 import { letterFacts, queueReminders } from '../../control/letters.js'
 import type { LetterState } from '../../control/letters.js'
-import { Rounds } from '../../rounds.js'
+import { Rounds, Seldom } from '../../rounds.js'
 import { deliverDue } from './outbox.js'
 import type { Delivery, OutboxParts } from './outbox.js'
 
@@ -30,11 +30,11 @@ export class LetterSender {
   readonly #parts: LetterSenderParts
   readonly #rounds: Rounds
   readonly #stopping = new AbortController()
-  /** Ms since the epoch. */
-  #remindedAt = -Infinity
+  readonly #reminding: Seldom
 
   constructor(parts: LetterSenderParts) {
     this.#parts = parts
+    this.#reminding = new Seldom(remindEveryMs, parts.clock.now)
     this.#rounds = new Rounds({
       every: parts.clock.every,
       everyMs: roundMs,
@@ -69,21 +69,13 @@ export class LetterSender {
 
   async #deliver(): Promise<void> {
     if (!(await this.#parts.jobs.tryTake('letters'))) return
-    await this.#remind()
+    const { store } = this.#parts
+    await this.#reminding.run((now) => queueReminders(store, { now, aheadMs: remindAheadMs }))
     const options = { signal: this.#stopping.signal }
     for await (const delivery of deliverDue(this.#parts, options)) {
       this.#report(delivery)
       if (this.#rounds.isClosed) return
     }
-  }
-
-  async #remind(): Promise<void> {
-    const { store } = this.#parts
-    const now = this.#parts.clock.now()
-    // The clock may go back.
-    if (Math.abs(now - this.#remindedAt) < remindEveryMs) return
-    await queueReminders(store, { now, aheadMs: remindAheadMs })
-    this.#remindedAt = now
   }
 
   #report({ end, ...letter }: Delivery): void {

@@ -1,4 +1,5 @@
 import type { Catalog } from '../../catalog.js'
+import { dayMs } from '../../clock.js'
 import { endingSubscriptions, watchedUsage } from '../../control/hooks/events.js'
 import type { HookEvent, WatchedUsage } from '../../control/hooks/events.js'
 import { inOrder } from '../../control/in-order.js'
@@ -7,7 +8,7 @@ import { periodOf } from '../../control/usage.js'
 import { remindAheadMs } from '../letters/letter-sender.js'
 
 /** A month that has just ended is still looked at: servers stop, and receivers are slow. */
-const lastLookMs = 86_400_000
+const lastLookMs = dayMs
 
 /**
  * The events that the control store shows now, also those that are recorded already: quotas that

@@ -1,3 +1,4 @@
+import { dayMs } from '../../clock.js'
 import type { Clock } from '../../clock.js'
 import type { Webhook } from '../../control/hooks/webhooks.js'
 import { signatureOf } from '../../signature.js'
@@ -6,7 +7,7 @@ import type { HostOptions } from '../public-host.js'
 import { secretOf, signMessage } from '../webhook-signature.js'
 
 /** An earlier secret signs for so long after a change. */
-export const earlierSecretMs = 24 * 3_600_000
+export const earlierSecretMs = dayMs
 const timeoutMs = 10_000
 
 /** What sends messages. */

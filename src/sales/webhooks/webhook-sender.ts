@@ -1,15 +1,19 @@
 import type { Catalog } from '../../catalog.js'
-import { dropDelivery, endDelivery, takeDelivery } from '../../control/hooks/deliveries.js'
-import { removeOldDeliveries } from '../../control/hooks/deliveries.js'
+import {
+  dropDelivery,
+  endDelivery,
+  removeOldDeliveries,
+  takeDelivery,
+} from '../../control/hooks/deliveries.js'
 import type { HeldDelivery } from '../../control/hooks/deliveries.js'
 import { recordEvent } from '../../control/hooks/events.js'
 import { listWatchLists } from '../../control/hooks/watch-lists.js'
+import type { WatchList } from '../../control/hooks/watch-lists.js'
 import { endWebhook } from '../../control/hooks/webhooks.js'
 import type { Webhook } from '../../control/hooks/webhooks.js'
 import type { Jobs } from '../../control/jobs.js'
 import type { ControlStore } from '../../control/store/store.js'
-import type { WatchList } from '../../control/hooks/watch-lists.js'
-import { Rounds } from '../../rounds.js'
+import { Rounds, Seldom } from '../../rounds.js'
 import { nextAttempt, waitMaxMs, withRetries } from '../retries.js'
 import { findEvents } from './find-events.js'
 import { goneStatus, sendTest } from './own-webhooks.js'
@@ -54,11 +58,11 @@ export class WebhookSender {
   readonly #parts: WebhookSenderParts
   readonly #rounds: Rounds
   readonly #stopping = new AbortController()
-  /** Ms since the epoch. */
-  #foundAt = -Infinity
+  readonly #finding: Seldom
 
   constructor(parts: WebhookSenderParts) {
     this.#parts = parts
+    this.#finding = new Seldom(findEveryMs, parts.clock.now)
     this.#rounds = new Rounds({
       every: parts.clock.every,
       everyMs: roundMs,
@@ -95,7 +99,7 @@ export class WebhookSender {
     if (!(await jobs.tryTake('letters'))) return
     const sending = new Set<Promise<void>>()
     for (let count = 0; count < messagesMax && !this.#rounds.isClosed; count += 1) {
-      await this.#find()
+      await this.#finding.run((now) => this.#find(now))
       const due = await takeDelivery(store, { now: clock.now(), holdMs, waitMaxMs })
       if (due) {
         const sent: Promise<void> = this.#send(due).finally(() => sending.delete(sent))
@@ -106,16 +110,12 @@ export class WebhookSender {
     await Promise.all(sending)
   }
 
-  async #find(): Promise<void> {
-    const { store, clock, catalog } = this.#parts
-    const now = clock.now()
-    // The clock may go back.
-    if (Math.abs(now - this.#foundAt) < findEveryMs) return
+  async #find(now: number): Promise<void> {
+    const { store, catalog } = this.#parts
     for (const event of await findEvents(store, catalog(), now)) {
       await recordEvent(store, event, now)
     }
     await removeOldDeliveries(store, now)
-    this.#foundAt = now
   }
 
   /** Never rejects: a delivery whose end is not saved is free when its hold is over. */
