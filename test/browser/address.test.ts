@@ -1,7 +1,15 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startShipped } from '../support/shipped.js'
-import { builtPortal, listen, pressRun, startChromium, visit } from './fixtures/chromium.js'
+import {
+  builtPortal,
+  giveToken,
+  listen,
+  pressRun,
+  readsWithToken,
+  startChromium,
+  visit,
+} from './fixtures/chromium.js'
 
 // Guarantee: the address says what the page shows, and holds no token.
 
@@ -13,13 +21,6 @@ const years = '#analyse?group=year&measures=sum(2110)&limit=100&labels=true'
 
 function press(page: Page, name: string): Promise<void> {
   return page.getByRole('button', { name }).click()
-}
-
-async function useToken(page: Page, token: string): Promise<void> {
-  await press(page, 'Use your own token')
-  await page.getByLabel('Token').fill(token)
-  await page.keyboard.press('Enter')
-  await page.getByText('Your own token').waitFor()
 }
 
 /** Asks for the rows of 2023 and later, two by two, and turns to the second page. */
@@ -129,7 +130,7 @@ await t.test('no link spends the rows of a token, a reload asks again', async (t
   const used = async () =>
     (await shipped.get('/v1/account', token)).body['datasets'] as { rows: { used: number } }[]
   const { page, requests } = await visit(browser, financials)
-  await useToken(page, token)
+  await giveToken(page, token)
   await page.goto(`${base}/`)
   await page.goto(financials + years)
   await page.getByText('Press Run to see a chart').waitFor()
@@ -156,7 +157,7 @@ await t.test('a token is asked for on the page, and judged there', async (t) => 
   t.equal(await page.evaluate('sessionStorage.getItem("token")'), null)
   await page.getByLabel('Token').fill((await shipped.subscribe(['financials:pro'])).token)
   await page.keyboard.press('Enter')
-  await page.getByText('Your own token').waitFor()
+  await readsWithToken(page)
   t.equal(new URL(page.url()).hash, years)
   await page.getByRole('tab', { name: 'Analyse', selected: true }).waitFor()
   await press(page, 'Forget the token')

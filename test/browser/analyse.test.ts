@@ -5,6 +5,7 @@ import { startWorld } from '../support/world.js'
 import {
   answered,
   builtPortal,
+  giveToken,
   listen,
   pressRun,
   run,
@@ -151,10 +152,7 @@ await t.test('a visitor with a token sees what an answer cost', async (t) => {
   const { token } = await shipped.subscribe(['financials:pro'])
   const { page, requests } = await visit(browser, `${financials}${byClass}`)
   await page.locator('table.data').waitFor()
-  await page.getByRole('button', { name: 'Use your own token' }).click()
-  await page.getByLabel('Token').fill(token)
-  await page.keyboard.press('Enter')
-  await page.getByText('Your own token').waitFor()
+  await giveToken(page, token)
   t.equal(await page.locator('table.data').count(), 0, 'nothing was asked with it')
   await run(page)
   const rows = await page.locator('table.data tbody tr').count()
@@ -216,10 +214,7 @@ datasets:
   t.equal(await page.getByRole('tab', { name: 'Analyse' }).count(), 0)
   const { token } = await world.subscribe(['on:rows'])
   const { page: own } = await visit(browser, `${address}/datasets/on`)
-  await own.getByRole('button', { name: 'Use your own token' }).click()
-  await own.getByLabel('Token').fill(token)
-  await own.keyboard.press('Enter')
-  await own.getByText('Your own token').waitFor()
+  await giveToken(own, token)
   await analyse(own)
   await own.getByText('Your plan has no analysis').waitFor()
 })

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { openControl, usageOf } from '../support/control.js'
 import { startShipped } from '../support/shipped.js'
-import { builtPortal, listen, startChromium, visit } from './fixtures/chromium.js'
+import { builtPortal, giveToken, listen, startChromium, visit } from './fixtures/chromium.js'
 
 const browser = await startChromium(t)
 const world = await startShipped(t, { portalFolder: await builtPortal(t) })
@@ -71,9 +71,7 @@ await t.test('an own token is asked for the facts, which are free, and for no ro
   const { page, requests } = await visit(browser, `${base}/datasets/financials`)
   await page.getByText('from the 31 rows').waitFor()
   await page.locator('table.data').waitFor()
-  await page.getByRole('button', { name: 'Use your own token' }).click()
-  await page.getByLabel('Token').fill(token)
-  await page.keyboard.press('Enter')
+  await giveToken(page, token)
   await page.getByText(own).waitFor()
   t.match(await cellOf(page, 'year').innerText(), /2025\s+100%/, 'of the own window')
   await page.getByText('Press Run to see rows.').waitFor()

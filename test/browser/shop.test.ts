@@ -10,7 +10,7 @@ import { letterTo, startMailServer } from '../sales/letters/fixtures/mail-server
 import { openShopText, shopRegistry, shopRows, tokenIn } from '../portal/fixtures/shop-world.js'
 import { writeParquet } from '../support/world.js'
 import { violations } from './fixtures/axe.js'
-import { run, startChromium, visit } from './fixtures/chromium.js'
+import { giveToken, run, startChromium, visit } from './fixtures/chromium.js'
 
 // From no token to rows: a browser, a real mail server, and the built program as a server.
 
@@ -97,10 +97,7 @@ async function statusOf(token: string): Promise<number> {
 /** Shows rows with a token on the dataset's page; returns how many. */
 async function showRows(page: Page, token: string): Promise<number> {
   await page.goto(`${base}/datasets/things?lang=en`)
-  await press(page, 'Use your own token')
-  await page.getByLabel('Token', { exact: true }).fill(token)
-  await page.keyboard.press('Enter')
-  await page.getByText('Your own token').waitFor()
+  await giveToken(page, token)
   await page.getByRole('button', { name: /^Remove the filter/ }).click()
   await run(page)
   return page.locator('table.data tbody tr').count()

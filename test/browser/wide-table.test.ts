@@ -8,6 +8,7 @@ import {
   listen,
   pressRun,
   pressUntil,
+  readsWithToken,
   startChromium,
   tabTo,
   visit,
@@ -37,7 +38,7 @@ async function visitOwn(fragment: string, look = {}): Promise<Page> {
   complaints.push(own)
   await page.evaluate(`sessionStorage.setItem('token', '${token}')`)
   await page.goto(`${base}/datasets/financials${fragment}`)
-  await page.getByText('Your own token').waitFor()
+  await readsWithToken(page)
   return page
 }
 
