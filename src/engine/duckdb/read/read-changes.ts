@@ -1,6 +1,7 @@
 import type { DuckDBBlobValue } from '@duckdb/node-api'
 import { isFloat, typeText } from '../../../columns/data-type.js'
 import type { Column } from '../../../columns/column.js'
+import type { Predicate } from '../../../columns/predicate.js'
 import type { Changes } from '../../../query/changes.js'
 import type { KeyPosition } from '../../../query/question.js'
 import type { ReadySet } from '../../../versions/changes/change-set.js'
@@ -84,6 +85,7 @@ function compileChanges(changes: Changes, range: Range, limit: number) {
   const names = key.map((_, index) => `k${index}`).join(', ')
   const known = sets.map((set, index) => withoutUnseen(set, sets.slice(index + 1)))
   const rows = known.map((set, index) => rowsOf(set, index, changes, range, parameters))
+  const { seen, ofKey } = conditionsOf(changes, parameters)
   const differing = differences(columns, '')
   const isCounted = counted.length === 0 ? 'true' : anyOf(differences(counted, 'f'))
   const now = columns.map((column, index) => ({ column, sql: `n.s${index}` }))
@@ -94,7 +96,9 @@ function compileChanges(changes: Changes, range: Range, limit: number) {
   const changed = `'{"change":"changed","fields":[' || array_to_string([${fields.join(', ')}], ',')
     || '],"row":' || ${encodeRow(duckdb, now)} || '}'`
   const sql = `
-    WITH events AS MATERIALIZED (${rows.join(' UNION ALL ')}),
+    WITH events AS MATERIALIZED (
+      SELECT *, coalesce(${seen}, false) AS seen FROM (${rows.join(' UNION ALL ')}) WHERE ${ofKey}
+    ),
     ends AS (
       SELECT ${names}, min(event) AS begun, max(event) AS ended FROM events GROUP BY ${names}
     ),
@@ -132,7 +136,7 @@ function anyOf(conditions: readonly { readonly sql: string }[]): string {
   return `(${conditions.map(({ sql }) => sql).join(' OR ')})`
 }
 
-/** The rows of one set: their key, their place in time, and what the caller would see of them. */
+/** The rows of one set: their key, their place in time, and the cells that are looked at. */
 function rowsOf(
   set: RowsOfSet,
   index: number,
@@ -141,15 +145,38 @@ function rowsOf(
   parameters: SqlParameters,
 ): string {
   const sqlOf = columnsOf(set)
-  const seen = predicates.map((each) => condition(each, sqlOf, parameters)).join(' AND ') || 'true'
   const cells = [
     ...columns.map((column, place) => `${sqlOf(column)} AS s${place}`),
     ...counted.map((column, place) => `${sqlOf(column)} AS fs${place}`),
+    ...judgedBy(predicates).map((column, place) => `${sqlOf(column)} AS p${place}`),
   ]
   const keys = key.map((column, place) => `${keySql(column, sqlOf)} AS k${place}`)
-  return `SELECT ${keys.join(', ')}, ${2 * index} + side AS event,
-    coalesce(${seen}, false) AS seen, ${cells.join(', ')}
+  return `SELECT ${keys.join(', ')}, ${2 * index} + side AS event, ${cells.join(', ')}
     ${fromWhere(set, key, range, parameters)}`
+}
+
+/**
+ * Whether the caller would see a row of `rowsOf`, and whether its key can be one of the caller's:
+ * all rows of a key have the same answer to the second. Values are bound once for all sets.
+ */
+function conditionsOf({ version: { key }, predicates }: Changes, parameters: SqlParameters) {
+  const columns = judgedBy(predicates)
+  const sqlOf = ({ source }: Column) =>
+    `p${columns.findIndex((column) => column.source === source)}`
+  const isOfKey = (each: Predicate) =>
+    each.kind === 'nothing' || key.some(({ source }) => source === each.column.source)
+  const all = (some: readonly Predicate[]) =>
+    some.map((each) => condition(each, sqlOf, parameters)).join(' AND ') || 'true'
+  return {
+    ofKey: all(predicates.filter((each) => isOfKey(each))),
+    seen: all(predicates.filter((each) => !isOfKey(each))),
+  }
+}
+
+/** The columns of predicates, each once. */
+function judgedBy(predicates: readonly Predicate[]): readonly Column[] {
+  const columns = predicates.flatMap((each) => (each.kind === 'nothing' ? [] : [each.column]))
+  return [...new Map(columns.map((column) => [column.source, column])).values()]
 }
 
 function fromWhere(
