@@ -20,8 +20,9 @@ export interface NamedEntity {
   readonly facts: string
 }
 
-/** One more name of an entity. */
+/** One more name of an entity, from the owner. */
 export interface Alias {
+  /** As the key column's value is written in a filter. */
   readonly key: string
   readonly alias: string
 }

@@ -1,3 +1,4 @@
+import type { Alias } from '../names/write-names.js'
 import { plainText } from '../plain-text.js'
 import { readCsv } from './csv-rows.js'
 
@@ -6,9 +7,7 @@ import { readCsv } from './csv-rows.js'
  * have several. Other columns are ignored.
  * @throws Error with the mistake and its line
  */
-export function parseAliases(
-  text: string,
-): readonly { readonly key: string; readonly alias: string }[] {
+export function parseAliases(text: string): readonly Alias[] {
   return readCsv(text, 'alias').map(({ record, line }) => {
     const { key = '', alias = '' } = record
     const shown = plainText(alias)

@@ -14,15 +14,11 @@ export function entityTag(
 ): string {
   const content = JSON.stringify(['entity tag', version.id, seen, key, principal.id])
   // HMAC would cost twice as much. It is not needed: a truncated hash can't be extended.
-  return tagOf(Buffer.concat([secret, Buffer.from(content)]))
+  return contentTag(Buffer.concat([secret, Buffer.from(content)]))
 }
 
 /** The entity tag of a whole body: equal tags mean equal bytes. */
 export function contentTag(content: string | Buffer): string {
-  return tagOf(content)
-}
-
-function tagOf(content: string | Buffer): string {
   return `"${hash('sha256', content, 'base64url').slice(0, 27)}"`
 }
 

@@ -3,6 +3,7 @@ import type { Column } from '../columns/column.js'
 import type { DataType } from '../columns/data-type.js'
 import type { Value } from '../columns/filter-value.js'
 import type { Predicate } from '../columns/predicate.js'
+import type { Alias } from '../names/write-names.js'
 import type { Partition } from './files/partition.js'
 import type { ColumnMark } from './opener.js'
 import type { RemoteTable } from './remote-table.js'
@@ -55,16 +56,6 @@ export interface DataFile extends StoredFile {
 export interface SearchFile extends StoredFile {
   /** The column's name in the files. */
   readonly column: string
-  /** Its rows: the pairs of a text and a range. */
-  readonly texts: number
-  readonly sizeBytes: number
-}
-
-/** Another name of an entity, from the owner. */
-export interface Alias {
-  /** As the key column's value is written in a filter. */
-  readonly key: string
-  readonly alias: string
 }
 
 /** What each row is about, by the columns that say so. None of them is hidden. */

@@ -49,7 +49,8 @@ export function filterSchema(type: ShownType, value: string): Json {
   }
 }
 
-const valueForms: readonly ValueForm[] = ['one', 'pattern', 'words', 'list', 'none']
+/** How a value can be written, in the order of the document. */
+export const valueForms: readonly ValueForm[] = ['one', 'pattern', 'words', 'list', 'none']
 
 /** The operators of a type that take their value in this form. */
 export function operatorsWith(type: ShownType, form: ValueForm): readonly Operator[] {

@@ -4,7 +4,7 @@ import { questionFields } from '../../query/parse-json.js'
 import { filtersMax, listValuesMax } from '../../query/raw-question.js'
 import { firstColumns } from '../../catalog/first-columns.js'
 import type { ReferenceDataset } from '../../service/reference.js'
-import { operatorsWith, valuePatterns } from './filters.js'
+import { operatorsWith, valueForms, valuePatterns } from './filters.js'
 import { double, int32, refTo } from './json.js'
 import type { Json } from './json.js'
 
@@ -42,8 +42,6 @@ export function questionSchema({ name, limit }: ReferenceDataset): Json {
     additionalProperties: false,
   }
 }
-
-const valueForms: readonly ValueForm[] = ['one', 'pattern', 'words', 'list', 'none']
 
 /** Empty if the type has no operator of this form. */
 function filterSchema(type: ShownType, form: ValueForm, columns: readonly string[]): Json[] {

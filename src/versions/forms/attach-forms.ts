@@ -85,10 +85,9 @@ function withForms(version: Version, found: readonly FoundForm[]): Version {
       Object.freeze({ ...file, rowCopy: fileOf('rows', index), pages: fileOf('pages', index) }),
     ),
     names: fileOf('names', null),
-    search: found.flatMap(({ form, finished, file }) => {
-      if (form.column === null || !file || !finished) return []
-      const { texts = 0, sizeBytes } = finished
-      return [Object.freeze({ ...file, column: form.column, texts, sizeBytes })]
+    search: found.flatMap(({ form, file }) => {
+      if (form.column === null || !file) return []
+      return [Object.freeze({ ...file, column: form.column })]
     }),
   })
 }

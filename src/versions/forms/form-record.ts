@@ -18,8 +18,6 @@ const FinishedFormSchema = Type.Union([
     sizeBytes: Type.Integer(),
     /** SHA-256. */
     hash: Type.String(),
-    /** Of a search file: its rows. */
-    texts: Type.Optional(Type.Integer()),
   }),
 ])
 const FormRecordSchema = Type.Record(Type.String(), FinishedFormSchema)

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import type { DataType } from '../../columns/data-type.js'
 import { yearOf } from '../../columns/history-value.js'
 import type { Predicate } from '../../columns/predicate.js'
-import type { Alias, DataFile, Entity, Version } from '../version.js'
+import type { Alias } from '../../names/write-names.js'
+import type { DataFile, Entity, Version } from '../version.js'
 import type { Form } from './form.js'
 
 /** A file to make forms of. */

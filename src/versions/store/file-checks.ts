@@ -128,19 +128,6 @@ export class FileChecks {
     return isRecent ? 'intact' : this.verify(file)
   }
 
-  /**
-   * Reads a file that this server has just written, and returns the hash that it must keep.
-   * @throws the system's error; Error if the file changes during the read
-   */
-  async adopt(path: string): Promise<string> {
-    const before = await stat(path, { bigint: true })
-    const hash = await this.#hashFile(path)
-    const after = await stat(path, { bigint: true })
-    if (stampOf(before) !== stampOf(after)) throw new Error('a stored file was written to')
-    this.note(path, after, hash)
-    return hash
-  }
-
   /** Records a file that was hashed between two equal results of `stat`. */
   note(path: string, stats: BigIntStats, hash: string): void {
     const key = inodeOf(identityOf(stats))

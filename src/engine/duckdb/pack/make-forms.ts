@@ -164,12 +164,12 @@ async function makeSearch(packing: Packing, form: Form): Promise<void> {
   const { order, paths } = packing
   const draft = draftPath(order, form)
   const threads = order.files.length > 1 ? packing.limits.jobs : 1
-  const texts = await withRunner(packing, { jobs: 1, threads }, (run) =>
+  await withRunner(packing, { jobs: 1, threads }, (run) =>
     writeSearch(order, form.column ?? '', paths.of(draft), run),
   )
   for (const file of order.files) await requireSame(file)
   packing.report(rowsOfForms(order, [form]))
-  await moveIn(packing, form, { ...(await factsOf(draft)), texts })
+  await moveIn(packing, form, await factsOf(draft))
 }
 
 async function makeNames(packing: Packing, form: Form): Promise<void> {

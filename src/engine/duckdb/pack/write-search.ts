@@ -15,7 +15,7 @@ const rowGroupRows = 122_880
 
 /**
  * Writes the search file of a column: each text, folded, with each file and range of rows that has
- * it. Reads it back and compares it with the files. Returns its rows.
+ * it. Reads it back and compares it with the files.
  * @throws PackError if it differs
  */
 export async function writeSearch(
@@ -23,7 +23,7 @@ export async function writeSearch(
   source: string,
   path: string,
   run: RunStatement,
-): Promise<number> {
+): Promise<void> {
   const { sql, values = [] } = textsOf(order, source)
   // Equal texts side by side take little space, and DuckDB compares them once.
   const sorted = `COPY (${sql} ORDER BY text, file, range) TO ${targetSql(path)}`
@@ -35,7 +35,6 @@ export async function writeSearch(
   if (String(wanted) !== String(found)) {
     throw new PackError('A search file differs from the files; it was not kept.')
   }
-  return Number(found[0]?.[0])
 }
 
 /** Files are counted in the version's order, ranges from the first row of each. */
