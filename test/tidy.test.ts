@@ -45,7 +45,7 @@ const weights: Readonly<Record<string, number>> = {
   access: 978,
   app: 2927,
   catalog: 2355,
-  cli: 8561,
+  cli: 8531,
   columns: 1837,
   control: 8673,
   engine: 12_044,

@@ -9,7 +9,6 @@ import { baseUrl } from '../service/first-questions.js'
 import { addCommand, readSettings } from './command.js'
 import type { Flags, SettingName } from './command.js'
 import type { CliParts, Output, ServingApp } from './parts.js'
-import { logLines } from './log-lines.js'
 import { count } from './print.js'
 import { stateFailure } from './state-failure.js'
 import { bannerText } from './banner.js'
@@ -36,8 +35,7 @@ export function addServe(program: Command, parts: CliParts): void {
 async function serve(parts: CliParts, flags: Flags): Promise<void> {
   const config = readSettings(everySetting, flags, parts.environment)
   const socket = passedSocket(parts.environment, parts.pid)
-  const lines = logLines(parts.stdout)
-  const logger = pino({ level: config.logLevel }, lines)
+  const logger = pino({ level: config.logLevel }, { write: (line) => parts.stdout.write(line) })
   const reader = !flags.json && hasReader(parts) ? parts.stderr : null
   const app = await startApp(config, parts, logger, reader)
   const drainMs = config.drainSeconds * 1000
@@ -64,13 +62,9 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
       if (error) logger.fatal({ err: error }, 'stopping after an error')
       else logger.info('stopping after open requests')
       orWarn(logger, 'remove', () => forgetAddress(config.state))
-      try {
-        if (!error) await app.drain(drainMs)
-        await app.close()
-        logger.info('stopped')
-      } finally {
-        lines.flush()
-      }
+      if (!error) await app.drain(drainMs)
+      await app.close()
+      logger.info('stopped')
     },
     drainMs,
     reload: async () => {
