@@ -84,8 +84,9 @@ function compileChanges(changes: Changes, range: Range, limit: number) {
   const { key } = version
   const names = key.map((_, index) => `k${index}`).join(', ')
   const known = sets.map((set, index) => withoutUnseen(set, sets.slice(index + 1)))
-  const rows = known.map((set, index) => rowsOf(set, index, changes, range, parameters))
-  const { seen, ofKey } = conditionsOf(changes, parameters)
+  const asked = { ...changes, judged: judgedBy(changes.predicates) }
+  const rows = known.map((set, index) => rowsOf(set, index, asked, range, parameters))
+  const { seen, ofKey } = conditionsOf(asked, parameters)
   const differing = differences(columns, '')
   const isCounted = counted.length === 0 ? 'true' : anyOf(differences(counted, 'f'))
   const now = columns.map((column, index) => ({ column, sql: `n.s${index}` }))
@@ -136,11 +137,16 @@ function anyOf(conditions: readonly { readonly sql: string }[]): string {
   return `(${conditions.map(({ sql }) => sql).join(' OR ')})`
 }
 
+/** Changes with the columns of their predicates. */
+interface JudgedChanges extends Changes {
+  readonly judged: readonly Column[]
+}
+
 /** The rows of one set: their key, their place in time, and the cells that are looked at. */
 function rowsOf(
   set: RowsOfSet,
   index: number,
-  { version: { key }, predicates, columns, counted }: Changes,
+  { version: { key }, columns, counted, judged }: JudgedChanges,
   range: Range,
   parameters: SqlParameters,
 ): string {
@@ -148,7 +154,7 @@ function rowsOf(
   const cells = [
     ...columns.map((column, place) => `${sqlOf(column)} AS s${place}`),
     ...counted.map((column, place) => `${sqlOf(column)} AS fs${place}`),
-    ...judgedBy(predicates).map((column, place) => `${sqlOf(column)} AS p${place}`),
+    ...judged.map((column, place) => `${sqlOf(column)} AS p${place}`),
   ]
   const keys = key.map((column, place) => `${keySql(column, sqlOf)} AS k${place}`)
   return `SELECT ${keys.join(', ')}, ${2 * index} + side AS event, ${cells.join(', ')}
@@ -159,10 +165,11 @@ function rowsOf(
  * Whether the caller would see a row of `rowsOf`, and whether its key can be one of the caller's:
  * all rows of a key have the same answer to the second. Values are bound once for all sets.
  */
-function conditionsOf({ version: { key }, predicates }: Changes, parameters: SqlParameters) {
-  const columns = judgedBy(predicates)
-  const sqlOf = ({ source }: Column) =>
-    `p${columns.findIndex((column) => column.source === source)}`
+function conditionsOf(
+  { version: { key }, predicates, judged }: JudgedChanges,
+  parameters: SqlParameters,
+) {
+  const sqlOf = ({ source }: Column) => `p${judged.findIndex((column) => column.source === source)}`
   const isOfKey = (each: Predicate) =>
     each.kind === 'nothing' || key.some(({ source }) => source === each.column.source)
   const all = (some: readonly Predicate[]) =>
