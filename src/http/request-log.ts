@@ -104,7 +104,7 @@ export class RequestLog {
     const record = recordOf(request)
     if (record.isWritten) return
     record.isWritten = true
-    const { door, tool } = placeOf(request.routeOptions.url)
+    const { door, tool } = placeOf(request.path)
     const { principal, bytesBefore } = record
     const subscriber = principal?.kind === 'subscriber' ? principal : null
     const bytes = request.socket.bytesWritten - bytesBefore

@@ -1,7 +1,5 @@
-import { METHODS } from 'node:http'
 import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { HTTPMethods, RouteOptions } from 'fastify'
 import { holdsToken, tokenInUrlText } from '../control/tokens/token-format.js'
 import { ServiceError, badRequest } from '../errors.js'
 import { methodAdvice } from '../query/common-mistakes.js'
@@ -12,6 +10,7 @@ import { addCompression } from './compression.js'
 import { addCors, keepCookiesFromCors } from './cors.js'
 import { answerBrokenRequest, nothingHere, sendError, wrongMediaType } from './error-answers.js'
 import type { SendProblemPage } from './error-answers.js'
+import { KnownPaths, pathRules } from './known-paths.js'
 import { addReference } from './openapi-route.js'
 import { limitHeaders, contextOf } from './request-context.js'
 import { RequestLog } from './request-log.js'
@@ -82,17 +81,16 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   app.decorateRequest('record', null)
   app.decorateRequest('challenge', null)
   acceptBodies(app)
+  refuseOtherMethods(app, new KnownPaths(app))
   addHooks(app, log, parts)
   keepCookiesFromCors(app)
   addCompression(app)
   log.addTo(app)
-  const methods = collectMethods(app)
   const sheets = new SheetWriter()
   app.addHook('onClose', () => sheets.close())
   const answerRows = addRoutes(app, { ...parts, sheets })
   addReference(app, parts)
   for (const addDoor of parts.doors) addDoor(app, { contextOf, readBody, sheets, answerRows })
-  refuseOtherMethods(app, methods)
   if (parts.corsOrigins.length > 0) addCors(app, parts.corsOrigins)
   app.setErrorHandler((cause, request, reply) => {
     sendError(cause, request, reply, parts.sendProblemPage)
@@ -119,7 +117,7 @@ function createFastify(parts: ServerParts, log: RequestLog): FastifyInstance {
     return503OnClosing: false,
     trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
     exposeHeadRoutes: false,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 100 },
+    routerOptions: pathRules,
     http: {
       maxHeaderSize: headerBytesMax,
       headersTimeout: 10_000,
@@ -181,7 +179,6 @@ function addHooks(app: FastifyInstance, log: RequestLog, { isStopping, clock }: 
       done(refusalOf(request))
     })
   })
-  // After a route's own hook: a method that a path does not have is 405, with a body or without.
   app.addHook('preParsing', ({ headers, method }, _reply, payload, done) => {
     const isUnread = (method === 'GET' || method === 'HEAD') && hasBody(headers)
     done(isUnread ? badRequest(unreadBodyText(method)) : null, payload)
@@ -226,46 +223,22 @@ function whenAnswerable({ raw }: FastifyReply, begin: () => void): void {
   else begin()
 }
 
-/** The methods of a path, and when it exists. */
-interface PathMethods {
-  readonly known: Set<string>
-  readonly constraints: RouteOptions['constraints']
-}
-
-function collectMethods(app: FastifyInstance): ReadonlyMap<string, PathMethods> {
-  const methods = new Map<string, PathMethods>()
-  app.addHook('onRoute', ({ url, method, constraints }) => {
-    const path = methods.get(url) ?? { known: new Set(), constraints }
-    for (const each of [method].flat()) path.known.add(each)
-    methods.set(url, path)
-  })
-  return methods
-}
-
-/** Refuses a wrong method before any other check, and lists the allowed methods. */
-function refuseOtherMethods(app: FastifyInstance, methods: ReadonlyMap<string, PathMethods>): void {
-  for (const method of METHODS) {
-    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
-  }
-  for (const [url, { known, constraints }] of [...methods]) {
-    const others = app.supportedMethods.filter((method) => !known.has(method)) as HTTPMethods[]
-    const allow = [...known].join(', ')
-    const verb = known.size === 1 ? 'is' : 'are'
+/** Refuses a wrong method before the body is looked at, and lists the allowed methods. */
+function refuseOtherMethods(app: FastifyInstance, paths: KnownPaths): void {
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    const path = paths.ofWrongMethod(request)
+    if (!path) return done(null, payload)
+    const { url, methods } = path
+    reply.header('Allow', methods.join(', '))
+    // Clients try GET, and take a body for a message.
+    if (url === '/mcp') {
+      reply.code(405).send()
+      return
+    }
+    const verb = methods.length === 1 ? 'is' : 'are'
     const advice = methodAdvice.get(url)
-    const only =
-      `Only ${[...known].join(' and ')} ${verb} allowed here.` +
-      (advice === undefined ? '' : ` ${advice}`)
-    app.route({
-      method: others,
-      url,
-      ...(constraints && { constraints }),
-      onRequest: async (_request, reply) => {
-        reply.header('Allow', allow)
-        // Clients try GET, and take a body for a message.
-        if (url === '/mcp') return reply.code(405).send()
-        throw new ServiceError('method_not_allowed', only)
-      },
-      handler: () => undefined,
-    })
-  }
+    const only = `Only ${methods.join(' and ')} ${verb} allowed here.`
+    const text = advice === undefined ? only : `${only} ${advice}`
+    done(new ServiceError('method_not_allowed', text))
+  })
 }

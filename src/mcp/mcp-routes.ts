@@ -84,7 +84,7 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
   const allowed = allowedHosts(hosts)
   app.addHook('onClose', () => exchange.close())
   app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.url !== path) return
+    if (request.path !== path) return
     requireAllowed(request.headers, allowed)
     request.challenge = parts.challengeOf(request)
   })

@@ -58,11 +58,12 @@ export function parametersOf(document: Document, path: string): ReadonlyMap<stri
 /** Every path that the server has a route for, as it was written. */
 export function routesOf(world: World): readonly string[] {
   const trail: string[] = []
-  const lines = world.app.server.printRoutes({ commonPrefix: false, method: 'GET' }).split('\n')
-  return lines.flatMap((line) => {
-    const [, indent = '', name] = /^([│ ]*)[├└]── (\S+)/.exec(line) ?? []
+  const lines = world.app.server.printRoutes({ commonPrefix: false }).split('\n')
+  const paths = lines.flatMap((line) => {
+    const [, indent = '', name, methods] = /^([│ ]*)[├└]── (\S+)( \(.+\))?/.exec(line) ?? []
     if (name === undefined) return []
     trail.splice(indent.length / 4, trail.length, name)
-    return [trail.join('')]
+    return methods === undefined ? [] : [trail.join('')]
   })
+  return [...new Set(paths)]
 }

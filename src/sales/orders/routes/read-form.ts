@@ -1,6 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorStatus, ServiceError } from '../../../errors.js'
 import { readBody } from '../../../http/body.js'
+import type { PathCondition } from '../../../http/known-paths.js'
 import { isOwnPage } from '../../../portal/own-page.js'
 import { visit } from '../../../portal/page-context.js'
 import type { PageContext, Site } from '../../../portal/page-context.js'
@@ -18,7 +19,7 @@ export interface SentForm {
 }
 
 /**
- * Adds a path that takes forms of this site's pages; `constraints` say when it exists.
+ * Adds a path that takes forms of this site's pages; `condition` says when it exists.
  * @throws as `readOwn`
  */
 export function addForm(
@@ -26,12 +27,12 @@ export function addForm(
   site: Site,
   url: string,
   answer: (sent: SentForm) => Promise<FastifyReply>,
-  constraints: RouteOptions['constraints'] = {},
+  condition: PathCondition = {},
 ): void {
   app.route({
     method: 'POST',
     url,
-    constraints,
+    constraints: { ...condition },
     config: { takesForm: true },
     handler: async (request, reply) => {
       const context = await visit(site, request)

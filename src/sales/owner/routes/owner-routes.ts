@@ -5,6 +5,7 @@ import { listOrders } from '../../../control/orders.js'
 import { endSession } from '../../../control/sessions/sessions.js'
 import { hashToken } from '../../../control/tokens/token-format.js'
 import { badRequest } from '../../../errors.js'
+import type { PathCondition } from '../../../http/known-paths.js'
 import { pageContextOf } from '../../../portal/page-context.js'
 import type { PageContext, Site } from '../../../portal/page-context.js'
 import { formHeaders, reading, sendPage } from '../../../portal/send-page.js'
@@ -24,24 +25,11 @@ export interface OwnerRouteParts {
   readonly datasets: () => Promise<readonly DatasetState[]>
 }
 
-/** The paths exist while the registry names owners: else they are unknown, to every method. */
-const whileOwned = { owners: 'named' } as const
-
 /** Adds the owner's page, and the page of the link in a letter about an order. */
 export function addOwner(app: FastifyInstance, parts: OwnerRouteParts): void {
   const { site, shop } = parts
-  app.addConstraintStrategy({
-    name: 'owners',
-    storage: () => {
-      const handlers = new Map<unknown, never>()
-      return {
-        get: (value) => handlers.get(value) ?? null,
-        set: (value, handler) => handlers.set(value, handler as never),
-      }
-    },
-    validate: () => {},
-    deriveConstraint: () => (site.portal().owners.length > 0 ? whileOwned.owners : undefined),
-  })
+  /** The paths exist while the registry names owners. */
+  const whileOwned: PathCondition = { when: () => site.portal().owners.length > 0 }
   const addPage = (
     url: string,
     make: (context: PageContext, request: FastifyRequest) => string | Promise<string>,
@@ -49,7 +37,7 @@ export function addOwner(app: FastifyInstance, parts: OwnerRouteParts): void {
     app.route({
       method: reading,
       url,
-      constraints: whileOwned,
+      constraints: { ...whileOwned },
       handler: async (request, reply) => {
         site.admitVisitor(request.ip)
         const context = pageContextOf(site, request)

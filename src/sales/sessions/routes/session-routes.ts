@@ -1,9 +1,10 @@
-import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { unauthorized } from '../../../access/principal.js'
 import { cookieHeader, sessionCookieAt, sessionSecret } from '../../../access/session-cookie.js'
 import type { SessionKind } from '../../../control/sessions/sessions.js'
 import { ServiceError } from '../../../errors.js'
+import type { PathCondition } from '../../../http/known-paths.js'
 import { queryOf } from '../../../http/request-context.js'
 import { visit } from '../../../portal/page-context.js'
 import type { Site } from '../../../portal/page-context.js'
@@ -71,18 +72,18 @@ export function addSessions(app: FastifyInstance, parts: SessionRouteParts): voi
   addAccess(app, parts)
 }
 
-/** The forms for address and code; `constraints` say when these paths exist. */
+/** The forms for address and code; `condition` says when these paths exist. */
 export function addSignInForms(
   app: FastifyInstance,
   { site, shop }: SessionRouteParts,
   path: SignInPath,
-  constraints: RouteOptions['constraints'] = {},
+  condition: PathCondition = {},
 ): void {
   const kind = path === '/sign-in' ? 'subscriber' : 'owner'
   const add = (url: string, answer: typeof mailCode) => {
     const answerForm = (sent: SentForm) =>
       answer(shop, { ...sent, secret: secretOf(sent, kind), kind, path })
-    addForm(app, site, url, answerForm, constraints)
+    addForm(app, site, url, answerForm, condition)
   }
   add(path, mailCode)
   add(`${path}/code`, takeCode)
