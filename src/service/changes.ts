@@ -46,6 +46,8 @@ export interface VersionEntry {
 }
 
 const retryAfterSeconds = 30
+/** Versions that one question folds: those of 100 days, one an hour. */
+const stepsMax = 2500
 
 /** The versions of a dataset, newest first. */
 export async function describeVersions(
@@ -216,6 +218,9 @@ async function findSets(
     const isAhead = from < 0 || entries.slice(0, from).some((each) => each.version === since)
     if (isAhead) throw notReady()
     throw takeExport('since is not a version whose changes are kept', version.id)
+  }
+  if (steps.length > stepsMax) {
+    throw takeExport(`More than ${stepsMax} versions lie between`, version.id)
   }
   const sets = await setsOf(parts, access, steps)
   for (const [index, step] of steps.entries()) {
