@@ -6,7 +6,7 @@ import type { Catalog } from '../catalog.js'
 import { historyText } from '../columns/history-value.js'
 import { listVersions } from '../control/dataset-versions.js'
 import type { PublishedVersion } from '../control/dataset-versions.js'
-import { listWatchLists, watchListNames } from '../control/hooks/watch-lists.js'
+import { findWatchList, watchListNames } from '../control/hooks/watch-lists.js'
 import type { WatchList } from '../control/hooks/watch-lists.js'
 import type { ControlStore } from '../control/store/store.js'
 import { showSubscription } from '../control/subscriptions.js'
@@ -71,20 +71,13 @@ export async function describeVersions(
 
 async function stateOf(
   access: Access,
-  entry: Pick<PublishedVersion, 'version' | 'previous'>,
+  entry: Pick<PublishedVersion, 'version' | 'previous' | 'changes'>,
   sets: ChangeSets,
 ): Promise<VersionEntry['changes']> {
   if (entry.previous === null || keyProblem(access.version) !== null) return 'none'
   const set = await sets.find({ dataset: access.dataset.name, ...entry })
   if (set) return isUsable(access, set) ? 'ready' : 'none'
-  return isKept(access, entry.version) && isKept(access, entry.previous) ? 'pending' : 'none'
-}
-
-/** Whether the server has the files of a version. */
-function isKept({ dataset }: Access, id: string): boolean {
-  return [dataset.version, ...dataset.earlier.map((each) => each.version)].some(
-    (version) => version?.id === id,
-  )
+  return entry.changes ?? 'pending'
 }
 
 /** Whether a set tells rows apart by the key of today. */
@@ -120,7 +113,7 @@ async function watchListOf(
 ): Promise<WatchList> {
   const { id, connectionId } = requireSubscriber(principal)
   if (connectionId !== undefined) throw noSubscription()
-  const [list] = await listWatchLists(control, id, name)
+  const list = await findWatchList(control, id, name)
   if (list?.dataset === dataset.name) return list
   const names = await watchListNames(control, id, dataset.name)
   const what = list
@@ -223,10 +216,8 @@ async function findSets(
     throw takeExport(`More than ${stepsMax} versions lie between`, version.id)
   }
   const sets = await setsOf(parts, access, steps)
-  for (const [index, step] of steps.entries()) {
-    const state = sets[index] ? 'ready' : await stateOf(access, step, parts.sets)
-    if (state === 'pending') throw notReady()
-  }
+  // Another server may have what this one lacks.
+  if (steps.some(({ changes }, index) => !sets[index] && changes !== 'none')) throw notReady()
   const ready = sets.filter((set) => set !== null && isUsable(access, set))
   if (ready.length < sets.length) {
     throw takeExport('The changes since that version are not known', version.id)
@@ -258,9 +249,9 @@ function notReady(): ServiceError {
 }
 
 /** The oldest history value that the caller sees, as in a row; null where none is told. */
-export function oldestSeen({ plan, predicates, version }: Access): string | number | null {
+export function oldestSeen({ predicates, version }: Access): string | number | null {
   const { history, newestHistory } = version
-  if (!plan || !history || history.hidden || newestHistory === undefined) return null
+  if (!history || history.hidden || newestHistory === undefined) return null
   const [window] = predicates
   const isCounted = window?.kind === 'gte' && typeof window.value === 'bigint'
   const oldest = isCounted ? (window.value as bigint) : oldestHistory(version, history)
