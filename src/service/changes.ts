@@ -77,7 +77,8 @@ async function stateOf(
   if (entry.previous === null || keyProblem(access.version) !== null) return 'none'
   const set = await sets.find({ dataset: access.dataset.name, ...entry })
   if (set) return isUsable(access, set) ? 'ready' : 'none'
-  return entry.changes ?? 'pending'
+  // What another server has is not ready here.
+  return entry.changes === 'none' ? 'none' : 'pending'
 }
 
 /** Whether a set tells rows apart by the key of today. */
@@ -248,10 +249,13 @@ function notReady(): ServiceError {
   )
 }
 
-/** The oldest history value that the caller sees, as in a row; null where none is told. */
-export function oldestSeen({ predicates, version }: Access): string | number | null {
+/**
+ * The oldest history value that the caller sees, as in a row; null where none is told: of the rows
+ * of the demo, those of the whole dataset say nothing.
+ */
+export function oldestSeen({ plan, predicates, version }: Access): string | number | null {
   const { history, newestHistory } = version
-  if (!history || history.hidden || newestHistory === undefined) return null
+  if (!plan || !history || history.hidden || newestHistory === undefined) return null
   const [window] = predicates
   const isCounted = window?.kind === 'gte' && typeof window.value === 'bigint'
   const oldest = isCounted ? (window.value as bigint) : oldestHistory(version, history)

@@ -131,7 +131,7 @@ await t.test(
     )
     t.equal(await ask(), 503)
     t.match((await world.get('/v1/firms/versions', token)).body.data, [
-      { version, changes: 'ready' },
+      { version, changes: 'pending' },
     ])
     await control.run(sql`UPDATE dataset_versions SET changes = NULL`)
     t.equal(await ask(), 503, 'one of them may compare the versions')
@@ -139,6 +139,23 @@ await t.test(
     t.equal(await ask(), 400)
   },
 )
+
+await t.test('more than 2,500 versions are not folded', async (t) => {
+  const { world } = await start(t, testFolder(t), rows("('a', 1)"))
+  const { token } = await world.subscribe(['firms:pro'])
+  await compared(world, 'firms', token)
+  const control = openRecordsOf(join(world.folder, 'var'))
+  t.teardown(() => control.close())
+  await control.run(sql`UPDATE dataset_versions SET number = 9999, previous = 'v2500'`)
+  await control.run(
+    sql`INSERT INTO dataset_versions (dataset, number, version, previous, rows, published_at, changes)
+     WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2500)
+     SELECT 'firms', n + 1, 'v' || n, 'v' || (n - 1), 1, ${world.clock.now()}, 'ready' FROM numbers`,
+  )
+  const ask = (since: string) => world.get(`/v1/firms/changes?since=${since}`, token)
+  t.match((await ask('v0')).body.detail, /^More than 2500 versions lie between.*take an export/i)
+  t.equal((await ask('v1')).status, 503, 'so many would be')
+})
 
 await t.test('what is kept of a dataset that left the registry is removed', async (t) => {
   const at = testFolder(t)
