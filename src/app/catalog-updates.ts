@@ -17,6 +17,7 @@ import { FileChecks } from '../versions/store/file-checks.js'
 import { Scrub } from '../versions/store/scrub.js'
 import { AutoPacker } from './auto-packer.js'
 import { ChangeMaker } from './change-maker.js'
+import type { ComparedVersions } from './change-maker.js'
 import { Hasher } from './hasher.js'
 import { Hook } from './hook.js'
 import type { MetricHooks } from './metrics.js'
@@ -80,7 +81,7 @@ export async function openCatalogUpdates(
   const copies = cleanup.use(new RowCopies({ clock, onDamage }))
   const { space, trim } = limitSpace(base)
   const objects = followObjects(base, space, checkSoon.call)
-  const awaited = new Set<string>()
+  const compared: ComparedVersions = new Map()
   const live = await LiveCatalog.open({
     registryPath: config.registry,
     openFiles: (parts.openFiles ?? openerFor)(parts.memoryLimitBytes),
@@ -98,13 +99,14 @@ export async function openCatalogUpdates(
     space,
     copyMaxBytes,
     clock,
-    awaited,
+    isAwaited: (dataset, version) => !compared.get(dataset)?.has(version),
     sold: () => soldGrants(parts.records.control, clock.now()),
   })
   const scrub = new Scrub({ clock, checks, files: () => live.storedFiles, days: config.scrubDays })
   const changeMaker = new ChangeMaker({
     live,
-    awaited,
+    compared,
+    isAlone: parts.records.local === parts.records.control,
     sets: parts.sets,
     compareRows: comparerFor(parts.memoryLimitBytes),
     tempFolder: parts.tempFolder,

@@ -4,7 +4,13 @@ import type { LiveCatalog } from '../catalog/live/live-catalog.js'
 import { dayMs } from '../clock.js'
 import type { Clock } from '../clock.js'
 import { historyText } from '../columns/history-value.js'
-import { forgetVersions, listVersions, recordVersion } from '../control/dataset-versions.js'
+import {
+  forgetVersions,
+  listVersions,
+  recordChanges,
+  recordVersion,
+} from '../control/dataset-versions.js'
+import type { PublishedVersion } from '../control/dataset-versions.js'
 import { noteVersion } from '../control/hooks/events.js'
 import type { ControlStore } from '../control/store/store.js'
 import { OneAtATime } from '../one-at-a-time.js'
@@ -13,14 +19,19 @@ import type { ChangeSet, CompareRows } from '../versions/changes/change-set.js'
 import type { ChangeSets, Step } from '../versions/changes/change-sets.js'
 import type { Version } from '../versions/version.js'
 
+/** Dataset → its earlier versions that no comparison needs any more. */
+export type ComparedVersions = Map<string, Set<string>>
+
 interface ChangeMakerParts {
   readonly live: LiveCatalog
   readonly control: ControlStore
   readonly sets: ChangeSets
   readonly compareRows: CompareRows
   readonly tempFolder: string
-  /** The ids of versions that must stay until they are compared. */
-  readonly awaited: Set<string>
+  /** Earlier versions stay until they are in it. */
+  readonly compared: ComparedVersions
+  /** False where other servers may have files that this one lacks. */
+  readonly isAlone: boolean
   readonly logger: FastifyBaseLogger
   readonly clock: Clock
 }
@@ -62,6 +73,9 @@ export class ChangeMaker {
   /** Follows what is served now. */
   start(): void {
     const datasets = [...this.#parts.live.serving.catalog.datasets.values()]
+    for (const { name, version } of datasets) {
+      if (version) this.#parts.compared.get(name)?.delete(version.id)
+    }
     const recorded = this.#run(this.#records, async () => {
       for (const dataset of datasets) await this.#record(dataset)
     })
@@ -101,14 +115,12 @@ export class ChangeMaker {
 
   /** Compares one pair, and follows again: meanwhile another version may be served. */
   async #compareNext(): Promise<void> {
-    const { live, sets, awaited } = this.#parts
+    const { live, sets } = this.#parts
     await sets.keepDatasets(live.serving.registry.datasets)
     const comparisons: Comparison[] = []
     for (const dataset of live.serving.catalog.datasets.values()) {
       comparisons.push(...(await this.#missing(dataset)))
     }
-    awaited.clear()
-    for (const { before, after } of comparisons) awaited.add(before.id).add(after.id)
     const [next] = comparisons
     if (!next) return
     // What failed is tried again in the next minute.
@@ -117,7 +129,7 @@ export class ChangeMaker {
 
   /** The steps of a dataset that are not known and can be; removes what is kept no longer. */
   async #missing(dataset: Dataset): Promise<readonly Comparison[]> {
-    const { live, control, sets, clock } = this.#parts
+    const { live, control, sets, clock, compared } = this.#parts
     const { name, version, earlier } = dataset
     if (!version) return []
     const days = live.serving.registry.datasets.get(name)?.keep_changes_days ?? keepDays
@@ -125,17 +137,55 @@ export class ChangeMaker {
     const entries = await listVersions(control, name)
     const steps = entries.map((entry) => ({ dataset: name, ...entry }))
     await sets.keep(name, steps)
+    const newest = steps.findIndex((each) => each.version === version.id)
+    if (newest < 0) return []
     const kept = new Map([version, ...earlier.map((each) => each.version)].map((v) => [v.id, v]))
     const found: Comparison[] = []
     // Newer ones are those of another server.
-    for (const step of steps.slice(steps.findIndex((each) => each.version === version.id))) {
+    for (const step of steps.slice(newest)) {
       const after = kept.get(step.version)
       const before = kept.get(step.previous ?? '')
-      const isPending = before && after && !keyProblem(version) && !(await sets.find(step))
-      if (isPending) found.push({ step, before, after })
-      else await this.#note(step)
+      const set = await sets.find(step)
+      if (before && after && !keyProblem(version) && !set) found.push({ step, before, after })
+      else await this.#report(step, set, keyProblem(version))
     }
+    const needed = new Set(found.flatMap(({ before, after }) => [before.id, after.id]))
+    const ids = earlier.flatMap((each) => each.version?.id ?? [])
+    compared.set(name, new Set(ids.filter((id) => !needed.has(id))))
     return found
+  }
+
+  /** Records what became of a step that is not to be compared here, and reports it to webhooks. */
+  async #report(
+    step: Step & PublishedVersion,
+    set: ChangeSet | null,
+    problem: string | null,
+  ): Promise<void> {
+    const { control, isAlone } = this.#parts
+    const outcome = this.#outcomeOf(step, set, problem)
+    const isElsewhere = !isAlone && !problem && step.changes === 'ready'
+    const isNew = step.changes !== outcome?.changes || step.changesReason !== outcome.changesReason
+    if (outcome && isNew && !isElsewhere) {
+      await recordChanges(control, step.dataset, step, outcome)
+    }
+    if (outcome || step.changes) await this.#note(step)
+  }
+
+  /** Null while another server may compare the versions. */
+  #outcomeOf(
+    step: Step & PublishedVersion,
+    set: ChangeSet | null,
+    problem: string | null,
+  ): Pick<PublishedVersion, 'changes' | 'changesReason'> | null {
+    const none = (changesReason: string) => ({ changes: 'none', changesReason }) as const
+    if (step.previous === null) return none('it is the first version')
+    if (problem) return none(problem)
+    if (set) {
+      return set.kind === 'none' ? none(set.reason) : { changes: 'ready', changesReason: null }
+    }
+    const isOld = step.publishedAt < this.#parts.clock.now() - dayMs
+    if (!this.#parts.isAlone && (step.changes || !isOld)) return null
+    return none('the version before it is not kept any more')
   }
 
   async #note(step: Step & { readonly publishedAt: number }): Promise<void> {

@@ -13,6 +13,24 @@ export interface PublishedVersion {
   readonly rows: number
   /** Ms since the epoch. */
   readonly publishedAt: number
+  /** What differs from the one before; null while that is not known. */
+  readonly changes: 'ready' | 'none' | null
+  /** Why there are none, for the owner. */
+  readonly changesReason: string | null
+}
+
+const versionColumns = sql`number, version, previous, as_of AS "asOf", rows,
+  published_at AS "publishedAt", changes, changes_reason AS "changesReason"`
+
+/** The newest published version of each dataset, by its name. */
+export async function newestVersions(
+  store: ControlStore,
+): Promise<ReadonlyMap<string, PublishedVersion>> {
+  const rows = await store.all<PublishedVersion & { readonly dataset: string }>(
+    sql`SELECT dataset, ${versionColumns} FROM dataset_versions v
+     WHERE number = (SELECT max(number) FROM dataset_versions WHERE dataset = v.dataset)`,
+  )
+  return new Map(rows.map((row) => [row.dataset, row]))
 }
 
 /** The published versions of a dataset, newest first. */
@@ -21,8 +39,8 @@ export function listVersions(
   dataset: string,
 ): Promise<readonly PublishedVersion[]> {
   return store.all<PublishedVersion>(
-    sql`SELECT number, version, previous, as_of AS "asOf", rows, published_at AS "publishedAt"
-     FROM dataset_versions WHERE dataset = ${dataset} ORDER BY number DESC`,
+    sql`SELECT ${versionColumns} FROM dataset_versions
+     WHERE dataset = ${dataset} ORDER BY number DESC`,
   )
 }
 
@@ -33,7 +51,7 @@ export function listVersions(
 export async function recordVersion(
   store: ControlStore,
   dataset: string,
-  { previous, ...published }: Omit<PublishedVersion, 'number'>,
+  { previous, ...published }: Omit<PublishedVersion, 'number' | 'changes' | 'changesReason'>,
 ): Promise<void> {
   const [latest] = await listVersions(store, dataset)
   if (latest?.version === published.version) return
@@ -53,6 +71,20 @@ export async function recordVersion(
     const row = { dataset, number, previous: replaced, ...same, ...times }
     await tx.run(insertInto('dataset_versions', row))
   })
+}
+
+/** Records for all servers whether the changes of a version can be asked for. */
+export async function recordChanges(
+  store: ControlStore,
+  dataset: string,
+  { version, previous }: Pick<PublishedVersion, 'version' | 'previous'>,
+  { changes, changesReason }: Pick<PublishedVersion, 'changes' | 'changesReason'>,
+): Promise<void> {
+  await store.run(
+    sql`UPDATE dataset_versions SET changes = ${changes}, changes_reason = ${changesReason}
+     WHERE dataset = ${dataset} AND version = ${version}
+       AND coalesce(previous, '') = ${previous ?? ''}`,
+  )
 }
 
 /** Removes the versions that were replaced before a time; their changes are not kept either. */

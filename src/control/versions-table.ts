@@ -14,3 +14,13 @@ export function versionsTable(integer: string, text: string, end: string): strin
   ) ${end};
   `
 }
+
+/** The step of the schema that keeps what became of the changes of each version. */
+export function versionChanges(text: string): string {
+  return `
+  -- From \`previous\`: 'ready', 'none', or NULL while nothing is known.
+  ALTER TABLE dataset_versions ADD COLUMN changes ${text};
+  -- Why there are none.
+  ALTER TABLE dataset_versions ADD COLUMN changes_reason ${text};
+  `
+}

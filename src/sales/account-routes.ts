@@ -29,7 +29,6 @@ import { accountPage } from './account-page.js'
 import type { OwnSubscription } from './account-page.js'
 import { accountJson, connectionJson, orderJson, quoteJson, readJson } from './account-json.js'
 import { OrderSchema, TypedCodeSchema, WantedSchema } from './account-json.js'
-import { summaryOf } from './webhooks/routes/watch-routes.js'
 import { webhookJson } from './webhooks/routes/webhook-json.js'
 import { shopWordsOf } from './orders/routes/shop-words.js'
 
@@ -94,7 +93,7 @@ async function ownedBy(
       account: { ...account, datasets },
       orders: orders.map((order) => orderJson(shop, language, order)),
       webhooks: (await listWebhooks(shop.store, id)).map(webhookJson),
-      watchLists: (await listWatchLists(shop.store, id)).map(summaryOf),
+      watchLists: await listWatchLists(shop.store, id),
     }
   })
 }

@@ -6,7 +6,7 @@ import type { Catalog } from '../catalog.js'
 import { historyText } from '../columns/history-value.js'
 import { listVersions } from '../control/dataset-versions.js'
 import type { PublishedVersion } from '../control/dataset-versions.js'
-import { listWatchLists, watchListNames } from '../control/hooks/watch-lists.js'
+import { findWatchList, watchListNames } from '../control/hooks/watch-lists.js'
 import type { WatchList } from '../control/hooks/watch-lists.js'
 import type { ControlStore } from '../control/store/store.js'
 import { showSubscription } from '../control/subscriptions.js'
@@ -46,6 +46,8 @@ export interface VersionEntry {
 }
 
 const retryAfterSeconds = 30
+/** Versions that one question folds: those of 100 days, one an hour. */
+const stepsMax = 2500
 
 /** The versions of a dataset, newest first. */
 export async function describeVersions(
@@ -69,20 +71,14 @@ export async function describeVersions(
 
 async function stateOf(
   access: Access,
-  entry: Pick<PublishedVersion, 'version' | 'previous'>,
+  entry: Pick<PublishedVersion, 'version' | 'previous' | 'changes'>,
   sets: ChangeSets,
 ): Promise<VersionEntry['changes']> {
   if (entry.previous === null || keyProblem(access.version) !== null) return 'none'
   const set = await sets.find({ dataset: access.dataset.name, ...entry })
   if (set) return isUsable(access, set) ? 'ready' : 'none'
-  return isKept(access, entry.version) && isKept(access, entry.previous) ? 'pending' : 'none'
-}
-
-/** Whether the server has the files of a version. */
-function isKept({ dataset }: Access, id: string): boolean {
-  return [dataset.version, ...dataset.earlier.map((each) => each.version)].some(
-    (version) => version?.id === id,
-  )
+  // What another server has is not ready here.
+  return entry.changes === 'none' ? 'none' : 'pending'
 }
 
 /** Whether a set tells rows apart by the key of today. */
@@ -118,7 +114,7 @@ async function watchListOf(
 ): Promise<WatchList> {
   const { id, connectionId } = requireSubscriber(principal)
   if (connectionId !== undefined) throw noSubscription()
-  const [list] = await listWatchLists(control, id, name)
+  const list = await findWatchList(control, id, name)
   if (list?.dataset === dataset.name) return list
   const names = await watchListNames(control, id, dataset.name)
   const what = list
@@ -217,11 +213,12 @@ async function findSets(
     if (isAhead) throw notReady()
     throw takeExport('since is not a version whose changes are kept', version.id)
   }
-  const sets = await setsOf(parts, access, steps)
-  for (const [index, step] of steps.entries()) {
-    const state = sets[index] ? 'ready' : await stateOf(access, step, parts.sets)
-    if (state === 'pending') throw notReady()
+  if (steps.length > stepsMax) {
+    throw takeExport(`More than ${stepsMax} versions lie between`, version.id)
   }
+  const sets = await setsOf(parts, access, steps)
+  // Another server may have what this one lacks.
+  if (steps.some(({ changes }, index) => !sets[index] && changes !== 'none')) throw notReady()
   const ready = sets.filter((set) => set !== null && isUsable(access, set))
   if (ready.length < sets.length) {
     throw takeExport('The changes since that version are not known', version.id)
@@ -252,7 +249,10 @@ function notReady(): ServiceError {
   )
 }
 
-/** The oldest history value that the caller sees, as in a row; null where none is told. */
+/**
+ * The oldest history value that the caller sees, as in a row; null where none is told: of the rows
+ * of the demo, those of the whole dataset say nothing.
+ */
 export function oldestSeen({ plan, predicates, version }: Access): string | number | null {
   const { history, newestHistory } = version
   if (!plan || !history || history.hidden || newestHistory === undefined) return null

@@ -2,7 +2,9 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
+import { dayMs } from '../../src/clock.js'
 import { recordVersion } from '../../src/control/dataset-versions.js'
+import { sql } from '../../src/control/store/sql.js'
 import { openRecordsOf } from '../support/database.js'
 import { testFolder } from '../support/folder.js'
 import { startWorld, writeParquet } from '../support/world.js'
@@ -66,8 +68,12 @@ await t.test('what a killed server wrote by half is not served, and is made agai
   writeFileSync(`${json}.part`, '{"kind":')
   writeFileSync(json.replace(/json$/, 'parquet'), 'PAR1')
   const { world: next } = await start(t, at)
-  await compared(next, 'firms', token)
-  const changes = await next.get(`/v1/firms/changes?since=${first}`, token)
+  const ask = () => next.get(`/v1/firms/changes?since=${first}`, token)
+  let changes = await ask()
+  while (changes.status === 503) {
+    await new Promise((resolve) => setImmediate(resolve))
+    changes = await ask()
+  }
   t.same(changes.body.data, [{ change: 'changed', fields: ['v'], row: { inn: 'a', v: 2 } }])
 })
 
@@ -84,6 +90,71 @@ await t.test('a server that lacks a listed version asks to wait', async (t) => {
   t.equal((await world.get(`/v1/firms/changes?since=${version}`, token)).status, 200)
   const [newest] = (await world.get('/v1/firms/versions', token)).body.data
   t.match(newest, { version: ahead.version })
+})
+
+await t.test(
+  'a version is kept until it is compared, however short it is to be kept',
+  async (t) => {
+    const at = testFolder(t)
+    const short = registry.replace('key: inn', 'key: inn\n    keep_versions_hours: 0')
+    const open = (files: Readonly<Record<string, string>>) =>
+      startWorld(t, { at, files, registry: short })
+    const world = await open(rows("('a', 1)"))
+    const { token } = await world.subscribe(['firms:pro'])
+    const { body } = await compared(world, 'firms', token)
+    const since = String(body.data[0]?.['version'])
+    await writeParquet(at, rows("('a', 2)"))
+    await world.app.reload(true)
+    await world.app.close()
+    const next = await open({})
+    next.clock.ms += 3 * dayMs
+    await next.app.reload(true)
+    await compared(next, 'firms', token)
+    const changes = await next.get(`/v1/firms/changes?since=${since}`, token)
+    t.match(changes.body.data, [{ change: 'changed' }])
+  },
+)
+
+await t.test(
+  'of several servers, one that lacks changes which others have asks to wait',
+  async (t) => {
+    const at = testFolder(t)
+    const { world, version } = await start(t, at, rows("('a', 1)"))
+    const { token } = await world.subscribe(['firms:pro'])
+    await compared(world, 'firms', token)
+    const control = openRecordsOf(join(at, 'var'))
+    t.teardown(() => control.close())
+    const ask = async () =>
+      (await world.get(`/v1/firms/changes?since=00000000000000aa`, token)).status
+    await control.run(
+      sql`UPDATE dataset_versions SET previous = '00000000000000aa', changes = 'ready'`,
+    )
+    t.equal(await ask(), 503)
+    t.match((await world.get('/v1/firms/versions', token)).body.data, [
+      { version, changes: 'pending' },
+    ])
+    await control.run(sql`UPDATE dataset_versions SET changes = NULL`)
+    t.equal(await ask(), 503, 'one of them may compare the versions')
+    await control.run(sql`UPDATE dataset_versions SET changes = 'none'`)
+    t.equal(await ask(), 400)
+  },
+)
+
+await t.test('more than 2,500 versions are not folded', async (t) => {
+  const { world } = await start(t, testFolder(t), rows("('a', 1)"))
+  const { token } = await world.subscribe(['firms:pro'])
+  await compared(world, 'firms', token)
+  const control = openRecordsOf(join(world.folder, 'var'))
+  t.teardown(() => control.close())
+  await control.run(sql`UPDATE dataset_versions SET number = 9999, previous = 'v2500'`)
+  await control.run(
+    sql`INSERT INTO dataset_versions (dataset, number, version, previous, rows, published_at, changes)
+     WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2500)
+     SELECT 'firms', n + 1, 'v' || n, 'v' || (n - 1), 1, ${world.clock.now()}, 'ready' FROM numbers`,
+  )
+  const ask = (since: string) => world.get(`/v1/firms/changes?since=${since}`, token)
+  t.match((await ask('v0')).body.detail, /^More than 2500 versions lie between.*take an export/i)
+  t.equal((await ask('v1')).status, 503, 'so many would be')
 })
 
 await t.test('what is kept of a dataset that left the registry is removed', async (t) => {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
-import { recordVersion } from '../../src/control/dataset-versions.js'
+import { recordChanges, recordVersion } from '../../src/control/dataset-versions.js'
 import { noteVersion } from '../../src/control/hooks/events.js'
 import { putWatchList } from '../../src/control/hooks/watch-lists.js'
 import { addWebhook, eventTypes } from '../../src/control/hooks/webhooks.js'
@@ -104,6 +104,8 @@ async function fill(store: ControlStore): Promise<{ token: string; subscriptionI
   await addWebhook(store, { ...hook, subscriptionId, now: noon })
   const published = { version: 'v1', previous: null, asOf: null, rows: 1, publishedAt: noon }
   await recordVersion(store, 'financials', published)
+  const outcome = { changes: 'none', changesReason: 'it is the first version' } as const
+  await recordChanges(store, 'financials', published, outcome)
   await noteVersion(store, { dataset: 'financials', version: 'v1' }, noon)
   await saveDatasetStates(store, ['financials'], [state], { reason: null, updatedAt: noon })
   return { token, subscriptionId }

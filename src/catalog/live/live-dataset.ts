@@ -45,6 +45,7 @@ export class LiveDataset {
   /** When its files are opened. */
   readonly attempts = new UpdateAttempts()
   readonly forms: LiveForms
+  readonly #isAwaited = (id: string) => this.#options.isAwaited?.(this.#name, id) ?? false
   #definition: DatasetDefinition
   #dataset: Dataset
   /** What was served last; its files may be gone. */
@@ -96,7 +97,7 @@ export class LiveDataset {
       const earlier = { version: dataset.version, folders: [content.folder] }
       this.#earlier.add({ ...earlier, supersededAt: supersededAt ?? now })
     }
-    this.#earlier.expire(now, this.#definition.entry, this.#options.awaited)
+    this.#earlier.expire(now, this.#definition.entry, this.#isAwaited)
     this.#dataset = this.#withEarlier(this.#dataset)
   }
 
@@ -209,7 +210,7 @@ export class LiveDataset {
   /** Removes expired earlier versions; true if there were any. */
   async expire(): Promise<boolean> {
     const now = this.#options.clock.now()
-    const hasExpired = this.#earlier.expire(now, this.#definition.entry, this.#options.awaited)
+    const hasExpired = this.#earlier.expire(now, this.#definition.entry, this.#isAwaited)
     if (hasExpired) this.#dataset = this.#withEarlier(this.#dataset)
     await this.#sweep(false)
     return hasExpired

@@ -36,8 +36,8 @@ export interface LiveDatasetOptions {
   /** Left out = no table can be read. */
   readonly tables?: TablesOptions
   readonly clock: Clock
-  /** Ids of earlier versions that are kept beyond their time; left out = none. */
-  readonly awaited?: ReadonlySet<string>
+  /** Whether an earlier version is kept beyond its time; left out = none is. */
+  readonly isAwaited?: (dataset: string, version: string) => boolean
   /** Called with a form's path before it is removed. */
   readonly forgetForm?: (path: string) => void
 }

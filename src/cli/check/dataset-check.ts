@@ -4,6 +4,7 @@ import { DeliveryReview } from '../../catalog/delivery-review.js'
 import { servedVersion } from '../../catalog/served-version.js'
 import type { Dataset } from '../../catalog/dataset.js'
 import type { Config } from '../../config.js'
+import { newestVersions } from '../../control/dataset-versions.js'
 import { liveGrants } from '../../control/grants.js'
 import type { Registry } from '../../registry/registry.js'
 import { hashFile } from '../../versions/hash-file.js'
@@ -60,10 +61,13 @@ async function check(
     parts.stderr.write(`warning: ${line}\n`)
   }
   const nowMs = parts.clock.now()
-  const sold = (await readStore(parts, config.state, (store) => liveGrants(store, nowMs))) ?? []
+  const recorded = await readStore(parts, config.state, async (store) => ({
+    sold: await liveGrants(store, nowMs),
+    published: await newestVersions(store),
+  }))
   const names = name === undefined ? [...registry.datasets.keys()] : [name]
   const { examined, datasets } = await examineAll(parts, config, flags, registry, names)
-  const context = { registry, sold, datasets }
+  const context = { registry, sold: [], published: new Map(), ...recorded, datasets }
   const verdicts = examined.map((each) => ({
     ...checkDataset(each, context),
     version: each.dataset.version,

@@ -1,7 +1,9 @@
 import type { Dataset } from '../../catalog/dataset.js'
 import { brokenLinks } from '../../catalog/links.js'
+import type { PublishedVersion } from '../../control/dataset-versions.js'
 import type { Grant } from '../../control/grants.js'
 import { summaryNames } from '../../registry/column-names.js'
+import { keyProblem } from '../../versions/changes/change-set.js'
 import { plansOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
 import { listed, many, quoted } from '../../text.js'
@@ -27,6 +29,8 @@ export interface CheckContext {
   readonly sold: readonly Grant[]
   /** By name, with all that links name. */
   readonly datasets: ReadonlyMap<string, Dataset>
+  /** The newest published version of each dataset. */
+  readonly published: ReadonlyMap<string, PublishedVersion>
 }
 
 const levels: readonly FindingLevel[] = ['error', 'warning', 'info']
@@ -45,6 +49,7 @@ export function checkDataset(examined: ExaminedDataset, context: CheckContext): 
       finding('link_broken', line),
     ),
     ...planFindings(dataset.name, context),
+    ...(version ? changesFindings(version, context.published.get(dataset.name)) : []),
   ]
   const findings = levels.flatMap((level) => all.filter((each) => each.level === level))
   const isRefused = !dataset.version || findings[0]?.level === 'error'
@@ -76,6 +81,16 @@ export function portalChecks({ portalWarnings }: Registry): readonly DatasetChec
   if (portalWarnings.length === 0) return []
   const findings = portalWarnings.map((line) => finding('portal', line))
   return [{ name: 'portal', status: 'warning', findings }]
+}
+
+/** A first version has nothing to compare. */
+function changesFindings(
+  version: Version,
+  published: PublishedVersion | undefined,
+): readonly Finding[] {
+  const isFirst = !published || published.previous === null
+  const why = keyProblem(version) ?? (isFirst ? null : published.changesReason)
+  return why === null ? [] : [finding('no_changes', `no changes of this version: ${why}`)]
 }
 
 function versionFindings(

@@ -45,6 +45,7 @@ export const findingLevels = {
   decimal_wide: 'info',
   name_parameter: 'info',
   column_empty: 'info',
+  no_changes: 'info',
   no_description: 'info',
 } as const satisfies Readonly<Record<string, FindingLevel>>
 

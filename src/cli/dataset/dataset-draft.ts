@@ -55,7 +55,7 @@ export async function verdict(
   { parts, memoryLimitBytes }: DraftContext,
   { registry, ...opened }: Opened,
 ): Promise<readonly Finding[]> {
-  const context = { registry, sold: [], datasets: new Map() }
+  const context = { registry, sold: [], datasets: new Map(), published: new Map() }
   const inspectFiles = parts.inspectFiles(memoryLimitBytes)
   const options = {
     delivery: {

@@ -75,16 +75,14 @@ export async function takeDelivery(
           AND other.held_until > ${now} AND other.held_until <= ${now + 2 * holdMs})
     ORDER BY d.next_attempt_at, d.webhook_id, d.n LIMIT 1`
   // Mostly nothing waits: that takes no lock.
-  if ((await store.all(wanted)).length === 0) return undefined
-  return await store.write(async (tx) => {
-    const [due] = await tx.all<HeldDelivery>(wanted)
-    if (!due) return undefined
-    await tx.run(
-      sql`UPDATE deliveries SET attempts = ${due.attempts}, held_until = ${now + holdMs}
-       WHERE webhook_id = ${due.webhookId} AND n = ${due.n}`,
-    )
-    return due
-  })
+  const [due] = await store.all<HeldDelivery>(wanted)
+  if (!due) return undefined
+  const taken = await store.run(
+    sql`UPDATE deliveries SET attempts = ${due.attempts}, held_until = ${now + holdMs}
+     WHERE webhook_id = ${due.webhookId} AND n = ${due.n} AND state = 'waiting'
+       AND attempts = ${due.attempts - 1}`,
+  )
+  return taken > 0 ? due : undefined
 }
 
 /** How an attempt ended; `nextAttemptAt` of one that is tried again. */

@@ -41,6 +41,14 @@ function webhookTables({ integer, text }: Types, end: string): string {
   `
 }
 
+/** The step of the schema that keeps how many values a list has; `json` makes JSON of a text. */
+export function watchCounts(integer: string, json = ''): string {
+  return `
+  ALTER TABLE watch_lists ADD COLUMN value_count ${integer} NOT NULL DEFAULT 0;
+  UPDATE watch_lists SET value_count = json_array_length(value_list${json});
+  `
+}
+
 function eventTables({ integer, text, id }: Types, end: string): string {
   return `
   -- What happened, once: occasion is the version, the month, or the end.

@@ -15,6 +15,12 @@ export interface WatchList {
   readonly fields: readonly string[]
 }
 
+/** A list without its values. */
+export interface WatchListSummary extends Omit<WatchList, 'values'> {
+  /** How many values it has. */
+  readonly count: number
+}
+
 interface WatchRow extends Omit<WatchList, 'values' | 'fields'> {
   readonly values: string
   readonly fields: string
@@ -32,12 +38,14 @@ export async function putWatchList(
     dataset: list.dataset,
     column_name: list.column,
     value_list: JSON.stringify(list.values),
+    value_count: list.values.length,
     fields: JSON.stringify(list.fields),
   })
   await store.write(async (tx) => {
     await tx.run(sql`${row} ON CONFLICT (subscription_id, name) DO UPDATE SET
       dataset = excluded.dataset, column_name = excluded.column_name,
-      value_list = excluded.value_list, fields = excluded.fields`)
+      value_list = excluded.value_list, value_count = excluded.value_count,
+      fields = excluded.fields`)
     if ((await watchListNames(tx, subscriptionId)).length <= watchListsMax) return
     throw badRequest(`A subscription has at most ${watchListsMax} watch lists. Delete one first.`)
   })
@@ -57,23 +65,36 @@ export async function watchListNames(
   return rows.map(({ name }) => name)
 }
 
-/** The lists of a subscription by name, or the one of this name. */
+/** The lists of a subscription by name. */
 export async function listWatchLists(
   store: ControlStore,
   subscriptionId: string,
-  name?: string,
-): Promise<readonly WatchList[]> {
-  const isAsked = name === undefined ? sql`true` : sql`name = ${name}`
-  const rows = await store.all<WatchRow>(
-    sql`SELECT name, dataset, column_name AS "column", value_list AS "values", fields
-     FROM watch_lists WHERE subscription_id = ${subscriptionId} AND ${isAsked} ORDER BY name`,
+): Promise<readonly WatchListSummary[]> {
+  const rows = await store.all<Omit<WatchListSummary, 'fields'> & { readonly fields: string }>(
+    sql`SELECT name, dataset, column_name AS "column", fields, value_count AS count
+     FROM watch_lists WHERE subscription_id = ${subscriptionId} ORDER BY name`,
   )
-  // This file wrote the texts.
-  return rows.map(({ values, fields, ...row }) => ({
-    ...row,
-    values: JSON.parse(values) as readonly string[],
-    fields: JSON.parse(fields) as readonly string[],
-  }))
+  // This file wrote the text.
+  return rows.map((row) => ({ ...row, fields: JSON.parse(row.fields) as readonly string[] }))
+}
+
+/** The list of this name; `undefined` if there is none. */
+export async function findWatchList(
+  store: ControlStore,
+  subscriptionId: string,
+  name: string,
+): Promise<WatchList | undefined> {
+  const [row] = await store.all<WatchRow>(
+    sql`SELECT name, dataset, column_name AS "column", value_list AS "values", fields
+     FROM watch_lists WHERE subscription_id = ${subscriptionId} AND name = ${name}`,
+  )
+  return (
+    row && {
+      ...row,
+      values: JSON.parse(row.values) as readonly string[],
+      fields: JSON.parse(row.fields) as readonly string[],
+    }
+  )
 }
 
 /** False if there is none. @throws bad_request while a webhook names it */

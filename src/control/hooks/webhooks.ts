@@ -1,10 +1,12 @@
+import { dayMs } from '../../clock.js'
 import { badRequest } from '../../errors.js'
 import { recordAction } from '../audit.js'
 import type { AuditAction } from '../audit.js'
 import { insertInto, sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
+import { isoTime } from '../../text.js'
 import { createId } from '../tokens/base62.js'
-import { listWatchLists } from './watch-lists.js'
+import { findWatchList } from './watch-lists.js'
 
 /** What a webhook can be sent. */
 export const eventTypes = [
@@ -55,7 +57,7 @@ export async function addWebhook(
   const { subscriptionId, url, events, watch } = webhook
   const webhookId = createId(store.random, 'whk')
   await store.write(async (tx) => {
-    if (watch !== null && (await listWatchLists(tx, subscriptionId, watch)).length === 0) {
+    if (watch !== null && !(await findWatchList(tx, subscriptionId, watch))) {
       throw badRequest(`watch: there is no watch list "${watch}". PUT /v1/watch/${watch} adds it.`)
     }
     if ((await listWebhooks(tx, subscriptionId)).length >= webhooksMax) {
@@ -115,19 +117,31 @@ export async function endWebhook(
   })
 }
 
-/** Gives a webhook its next secret. */
+/** An earlier secret signs for so long after a change. */
+export const earlierSecretMs = dayMs
+
+/** Gives a webhook its next secret. @throws bad_request while the one before also signs */
 export async function changeSecret(
   store: ControlStore,
   webhook: Webhook,
   now: number,
 ): Promise<Webhook> {
   return await store.write(async (tx) => {
-    const [row] = await tx.all<Pick<Webhook, 'secretNumber'>>(
-      sql`UPDATE webhooks SET secret_number = secret_number + 1, secret_changed_at = ${now}
-       WHERE id = ${webhook.webhookId} RETURNING secret_number AS "secretNumber"`,
+    const [known = webhook] = await listWebhooks(tx, null, webhook.webhookId)
+    const earlierEnds = known.secretChangedAt + earlierSecretMs
+    if (known.secretNumber > 0 && now < earlierEnds) {
+      throw badRequest(
+        `The secret before this one signs until ${isoTime(earlierEnds)}. Ask again then, or ` +
+          'delete the webhook and add it again: that makes a secret at once.',
+      )
+    }
+    const secretNumber = known.secretNumber + 1
+    await tx.run(
+      sql`UPDATE webhooks SET secret_number = ${secretNumber}, secret_changed_at = ${now}
+       WHERE id = ${webhook.webhookId}`,
     )
     await note(tx, 'webhook.secret', webhook, now)
-    return { ...webhook, secretNumber: row?.secretNumber ?? 0, secretChangedAt: now }
+    return { ...webhook, secretNumber, secretChangedAt: now }
   })
 }
 

@@ -1,7 +1,7 @@
-import { hookTables } from '../hooks/hook-tables.js'
+import { hookTables, watchCounts } from '../hooks/hook-tables.js'
 import { ownerTables, sessionTables } from '../sessions/session-tables.js'
 import { oneLedger, ordersOfAgreements, receiptTables } from '../store/shop-tables.js'
-import { versionsTable } from '../versions-table.js'
+import { versionChanges, versionsTable } from '../versions-table.js'
 import { chargeFunction } from './charge-function.js'
 import { lockKey } from './connection-settings.js'
 import type { Connection } from './postgres-pool.js'
@@ -48,6 +48,7 @@ export const postgresMigrations: readonly string[] = [
   ownerTables({ integer: 'bigint', text, bytes: 'bytea' }, ''),
   versionsTable('bigint', text, ''),
   hookTables({ integer: 'bigint', text, id: identity }, ''),
+  versionChanges(text) + watchCounts('bigint', '::json'),
 ]
 
 /** The version that this release writes and reads. */

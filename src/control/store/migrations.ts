@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs'
 import type Database from 'better-sqlite3'
 import { oneLedger, ordersOfAgreements, receiptTables, shopTables } from './shop-tables.js'
-import { hookTables } from '../hooks/hook-tables.js'
+import { hookTables, watchCounts } from '../hooks/hook-tables.js'
 import { ownerTables, sessionTables } from '../sessions/session-tables.js'
-import { versionsTable } from '../versions-table.js'
+import { versionChanges, versionsTable } from '../versions-table.js'
 import { connectionTables } from './connection-tables.js'
 import { ensurePrivateFile } from './private-file.js'
 import { vacuumInto } from './vacuum.js'
@@ -218,6 +218,7 @@ export const controlMigrations: readonly string[] = [
   ownerTables({ integer: 'INTEGER', text: 'TEXT', bytes: 'BLOB' }, 'STRICT'),
   versionsTable('INTEGER', 'TEXT', 'STRICT'),
   hookTables({ integer: 'INTEGER', text: 'TEXT', id: 'INTEGER PRIMARY KEY' }, 'STRICT'),
+  versionChanges('TEXT') + watchCounts('INTEGER'),
 ]
 
 /** May refuse, by throwing, to upgrade a database that has this version and is not empty. */

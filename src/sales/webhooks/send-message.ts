@@ -1,13 +1,11 @@
-import { dayMs } from '../../clock.js'
 import type { Clock } from '../../clock.js'
+import { earlierSecretMs } from '../../control/hooks/webhooks.js'
 import type { Webhook } from '../../control/hooks/webhooks.js'
 import { signatureOf } from '../../signature.js'
 import { HostError, askPublicHost } from '../public-host.js'
 import type { HostOptions } from '../public-host.js'
 import { secretOf, signMessage } from '../webhook-signature.js'
 
-/** An earlier secret signs for so long after a change. */
-export const earlierSecretMs = dayMs
 const timeoutMs = 10_000
 
 /** What sends messages. */

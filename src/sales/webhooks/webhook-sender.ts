@@ -7,7 +7,7 @@ import {
 } from '../../control/hooks/deliveries.js'
 import type { HeldDelivery } from '../../control/hooks/deliveries.js'
 import { recordEvent } from '../../control/hooks/events.js'
-import { listWatchLists } from '../../control/hooks/watch-lists.js'
+import { findWatchList } from '../../control/hooks/watch-lists.js'
 import type { WatchList } from '../../control/hooks/watch-lists.js'
 import { endWebhook } from '../../control/hooks/webhooks.js'
 import type { Webhook } from '../../control/hooks/webhooks.js'
@@ -159,7 +159,7 @@ export class WebhookSender {
 
   async #isWatched(due: HeldDelivery, name: string): Promise<true | Receipt | null> {
     const { store, hasChanged, logger } = this.#parts
-    const [list] = await listWatchLists(store, due.subscriptionId, name)
+    const list = await findWatchList(store, due.subscriptionId, name)
     if (list?.dataset !== due.dataset) return null
     try {
       const asked = { subscriptionId: due.subscriptionId, list, version: due.occasion }

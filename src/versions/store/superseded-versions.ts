@@ -64,12 +64,12 @@ export class SupersededVersions {
   expire(
     now: number,
     { keep_versions_hours: hours = keepHours }: DatasetEntry,
-    awaited: ReadonlySet<string> = new Set(),
+    isAwaited: (version: string) => boolean = () => false,
   ): boolean {
     const before = this.#list.length
     const oldest = now - hours * 3_600_000
     const isKept = ({ version, supersededAt }: Superseded) =>
-      supersededAt > oldest || awaited.has(version.id)
+      supersededAt > oldest || isAwaited(version.id)
     this.#list = bounded(this.#list.filter(isKept))
     return this.#list.length < before
   }

@@ -4,9 +4,11 @@ import t from 'tap'
 import { versionsFolderOf } from '../../../src/catalog.js'
 import { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
 import { findingLevels } from '../../../src/cli/check/finding-table.js'
+import { recordChanges, recordVersion } from '../../../src/control/dataset-versions.js'
 import { duckDbOpener } from '../../../src/engine/duckdb/open/open-files.js'
 import { hashFile } from '../../../src/versions/hash-file.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
+import { openRecordsOf } from '../../support/database.js'
 import { age, rot } from '../../support/damage.js'
 import { buildThings, checksOf, findingsOf } from '../fixtures/checked.js'
 import { machineClock } from '../../../src/clock.js'
@@ -46,6 +48,21 @@ await t.test('differences between the columns of files are reported', async (t) 
     found['float_widened'],
     '"x" (FLOAT in data/a.parquet): FLOAT values are served as DOUBLE, 0.1 as 0.10000000149011612.',
   )
+})
+
+await t.test('why the newest version has no changes is one line', async (t) => {
+  const files = { 'a.parquet': 'SELECT 1 AS id' }
+  t.match(await findingsOf(t, files), { no_changes: /the dataset has no key/ })
+  const cli = await buildThings(t, files, { entry: key })
+  const store = openRecordsOf(join(cli.folder, 'var'))
+  const version = { asOf: null, rows: 1, publishedAt: 1 }
+  await recordVersion(store, 'things', { ...version, version: 'a', previous: null })
+  await recordVersion(store, 'things', { ...version, version: 'b', previous: 'a' })
+  const outcome = { changes: 'none', changesReason: '2 rows share their key' } as const
+  await recordChanges(store, 'things', { version: 'b', previous: 'a' }, outcome)
+  await store.close()
+  const [{ findings } = { findings: [] }] = await checksOf(cli)
+  t.match(findings, [{ code: 'no_changes', message: /2 rows share their key/ }])
 })
 
 await t.test('an empty file may have any columns', async (t) => {

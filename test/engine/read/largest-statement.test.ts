@@ -1,5 +1,6 @@
 import t from 'tap'
 import { chooseFiles } from '../../../src/engine/duckdb/choice.js'
+import { readChanges } from '../../../src/engine/duckdb/read/read-changes.js'
 import { compileRead } from '../../../src/engine/duckdb/read/compile.js'
 import { planPage } from '../../../src/engine/duckdb/read/pieces.js'
 import {
@@ -8,6 +9,7 @@ import {
 } from '../../../src/engine/duckdb/summarize/compile-summary.js'
 import { PlainPaths } from '../../../src/engine/duckdb/plain-paths.js'
 import type { Statement } from '../../../src/engine/duckdb/run-statement.js'
+import { listPredicates } from '../../../src/columns/predicate.js'
 import { readFilters } from '../../../src/query/read-filters.js'
 import { largestFilters, largestSummary } from '../../support/largest-requests.js'
 import { openEngine } from '../fixtures/open-engine.js'
@@ -43,5 +45,21 @@ await t.test('the largest valid request is a statement of bounded size', async (
     const summary = { ...summaryOf(world, { ...largestSummary, predicates }) }
     const sql = compileGroups(summary, choice, new PlainPaths(), true)
     check(compileSummary(sql, summary), `groups, ${name}`)
+  }
+  const { version } = world
+  const { columns } = version
+  const key = [world.column('inn')]
+  const sources = columns.map(({ source }) => source)
+  const nothing = { added: [], removed: [], retyped: [] }
+  const facts = { kind: 'ready', rows: 9, sources, key: ['inn'], columns: nothing } as const
+  const sets = Array.from({ length: 2500 }, (_, at) => ({ ...facts, path: `/${at}.parquet` }))
+  for (const column of [world.column('inn'), world.column('name')]) {
+    const values = Array.from({ length: 10_000 }, (_, at) => String(at))
+    const predicates = listPredicates(column, 'in', values)
+    const changes = { version: { ...version, key }, sets, predicates, columns, counted: [] }
+    await readChanges({ ...changes, after: null, limit: 1000 }, (statement) => {
+      check(statement, `changes by ${column.name}`)
+      return Promise.resolve([])
+    })
   }
 })

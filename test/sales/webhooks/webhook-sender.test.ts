@@ -107,6 +107,7 @@ await t.test('after a change both secrets sign for a day, then the new one alone
   const changed = await changeSecret(store, webhook, clock.now())
   const secrets = [webhook, changed].map((each) => webhookSecret(key, each))
   t.not(secrets[0], secrets[1])
+  await t.rejects(changeSecret(store, changed, clock.now()), { code: 'bad_request' })
   await sender.test(changed)
   clock.pass(dayMs)
   await sender.test(changed)

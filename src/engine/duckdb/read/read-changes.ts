@@ -50,24 +50,24 @@ export async function readChanges(changes: Changes, run: RunStatement): Promise<
   }
 }
 
-/** The last key of the range of about so many keys after one; null if there are not so many. */
+/** The last key of the range of so many keys after one; null if there are not so many. */
 async function endOfRange(
-  { version: { key }, sets }: Changes,
+  changes: Changes,
   after: KeyPosition | null,
   keys: number,
   run: RunStatement,
 ): Promise<KeyPosition | null> {
+  const { key } = changes.version
   const parameters = new SqlParameters()
   const names = key.map((_, index) => `k${index}`).join(', ')
-  const rows = sets.map((set) => {
-    const sqlOf = columnsOf(set)
-    const cells = key.map((column, index) => `${keySql(column, sqlOf)} AS k${index}`)
-    return `SELECT ${cells.join(', ')} ${fromWhere(set, key, { after, upTo: null }, parameters)}`
-  })
+  const rows = rowsWhere(changes, [], { after, upTo: null }, parameters)
+  // A set has at most two rows of a key.
+  const rowsMax = parameters.add(bindBigint(2 * changes.sets.length * keys))
   const place = parameters.add(bindBigint(keys - 1))
   const texts = await run({
     sql: `SELECT ${keyTexts(duckdb, key.map(asKey))}
-      FROM (SELECT DISTINCT ${names} FROM (${rows.join(' UNION ALL ')}))
+      FROM (SELECT DISTINCT ${names}
+        FROM (SELECT ${names} ${rows} ORDER BY ${keyOrder(key)} LIMIT ${rowsMax}))
       ORDER BY ${keyOrder(key)} LIMIT 1 OFFSET ${place}`,
     values: parameters.values,
   })
@@ -79,15 +79,11 @@ async function endOfRange(
  * them, each as far as the predicates let it be seen.
  */
 function compileChanges(changes: Changes, range: Range, limit: number) {
-  const { version, sets, columns, counted } = changes
+  const { version, columns, counted } = changes
   const parameters = new SqlParameters()
   const { key } = version
   const names = key.map((_, index) => `k${index}`).join(', ')
-  const known = sets.map((set, index) => withoutUnseen(set, sets.slice(index + 1)))
-  const asked = { ...changes, judged: judgedBy(changes.predicates) }
-  const rows = known.map((set, index) => rowsOf(set, index, asked, range, parameters))
-  const { seen, ofKey } = conditionsOf(asked, parameters)
-  const differing = differences(columns, '')
+  const differing = differences(columns, 's')
   const isCounted = counted.length === 0 ? 'true' : anyOf(differences(counted, 'f'))
   const now = columns.map((column, index) => ({ column, sql: `n.s${index}` }))
   const fields = differing.map(
@@ -97,9 +93,7 @@ function compileChanges(changes: Changes, range: Range, limit: number) {
   const changed = `'{"change":"changed","fields":[' || array_to_string([${fields.join(', ')}], ',')
     || '],"row":' || ${encodeRow(duckdb, now)} || '}'`
   const sql = `
-    WITH events AS MATERIALIZED (
-      SELECT *, coalesce(${seen}, false) AS seen FROM (${rows.join(' UNION ALL ')}) WHERE ${ofKey}
-    ),
+    WITH events AS MATERIALIZED (${eventsOf(changes, range, parameters)}),
     ends AS (
       SELECT ${names}, min(event) AS begun, max(event) AS ended FROM events GROUP BY ${names}
     ),
@@ -125,10 +119,10 @@ function compileChanges(changes: Changes, range: Range, limit: number) {
   return { sql, values: parameters.values }
 }
 
-/** For each column, whether the two rows of a key differ in it; `prefix` as in `rowsOf`. */
+/** For each column, whether the two rows of a key differ in it; `prefix` as in `eventsOf`. */
 function differences(columns: readonly Column[], prefix: string) {
   return columns.map((column, index) => {
-    const [was, is] = ['o', 'n'].map((row) => comparable(column, `${row}.${prefix}s${index}`))
+    const [was, is] = ['o', 'n'].map((row) => comparable(column, `${row}.${prefix}${index}`))
     return { column, sql: `${was} IS DISTINCT FROM ${is}` }
   })
 }
@@ -137,47 +131,19 @@ function anyOf(conditions: readonly { readonly sql: string }[]): string {
   return `(${conditions.map(({ sql }) => sql).join(' OR ')})`
 }
 
-/** Changes with the columns of their predicates. */
-interface JudgedChanges extends Changes {
-  readonly judged: readonly Column[]
-}
-
-/** The rows of one set: their key, their place in time, and the cells that are looked at. */
-function rowsOf(
-  set: RowsOfSet,
-  index: number,
-  { version: { key }, columns, counted, judged }: JudgedChanges,
-  range: Range,
-  parameters: SqlParameters,
-): string {
-  const sqlOf = columnsOf(set)
+/** The rows of the sets: their key, their place in time, and what the caller would see of them. */
+function eventsOf(changes: Changes, range: Range, parameters: SqlParameters): string {
+  const { version, columns, counted } = changes
+  const judging = changes.predicates.filter((each) => !isOfKey(each, version.key))
+  const judged = judgedBy(judging)
   const cells = [
-    ...columns.map((column, place) => `${sqlOf(column)} AS s${place}`),
-    ...counted.map((column, place) => `${sqlOf(column)} AS fs${place}`),
-    ...judged.map((column, place) => `${sqlOf(column)} AS p${place}`),
+    ...columns.map((column, index) => ({ column, name: `s${index}` })),
+    ...counted.map((column, index) => ({ column, name: `f${index}` })),
+    ...judged.map((column, index) => ({ column, name: `p${index}` })),
   ]
-  const keys = key.map((column, place) => `${keySql(column, sqlOf)} AS k${place}`)
-  return `SELECT ${keys.join(', ')}, ${2 * index} + side AS event, ${cells.join(', ')}
-    ${fromWhere(set, key, range, parameters)}`
-}
-
-/**
- * Whether the caller would see a row of `rowsOf`, and whether its key can be one of the caller's:
- * all rows of a key have the same answer to the second. Values are bound once for all sets.
- */
-function conditionsOf(
-  { version: { key }, predicates, judged }: JudgedChanges,
-  parameters: SqlParameters,
-) {
-  const sqlOf = ({ source }: Column) => `p${judged.findIndex((column) => column.source === source)}`
-  const isOfKey = (each: Predicate) =>
-    each.kind === 'nothing' || key.some(({ source }) => source === each.column.source)
-  const all = (some: readonly Predicate[]) =>
-    some.map((each) => condition(each, sqlOf, parameters)).join(' AND ') || 'true'
-  return {
-    ofKey: all(predicates.filter((each) => isOfKey(each))),
-    seen: all(predicates.filter((each) => !isOfKey(each))),
-  }
+  const rows = rowsWhere(changes, cells, range, parameters)
+  const seen = conditions(judging, (column) => nameIn(judged, 'p', column), parameters)
+  return `SELECT *, coalesce(${seen}, false) AS seen ${rows}`
 }
 
 /** The columns of predicates, each once. */
@@ -186,35 +152,83 @@ function judgedBy(predicates: readonly Predicate[]): readonly Column[] {
   return [...new Map(columns.map((column) => [column.source, column])).values()]
 }
 
-function fromWhere(
-  set: RowsOfSet,
-  key: readonly Column[],
+/**
+ * FROM and WHERE of the rows of all sets, with their key (`k0`, …), their event and these cells.
+ * All rows of a key meet a predicate of the key, or none does. Each value is bound once.
+ */
+function rowsWhere(
+  { version: { key }, sets, predicates }: Changes,
+  cells: readonly { readonly column: Column; readonly name: string }[],
   { after, upTo }: Range,
   parameters: SqlParameters,
 ): string {
-  const sqlOf = columnsOf(set)
-  const ofKey = (column: Column) => keySql(column, sqlOf)
-  const paths = parameters.add(bindPaths([set.path]))
+  const ofKey = predicates.filter((each) => isOfKey(each, key))
+  const rows = filesOf(sets).map((files) => {
+    const sqlOf = columnsOf(files)
+    const selected = [
+      ...key.map((column, index) => `${keySql(column, sqlOf)} AS k${index}`),
+      ...cells.map(({ column, name }) => `${sqlOf(column)} AS ${name}`),
+    ]
+    return `SELECT ${selected.join(', ')},
+      2 * (${files.newest} - CAST(file_index AS BIGINT)) + side AS event
+      FROM ${boundFilesSql(parameters.add(bindPaths(files.paths)))}`
+  })
+  const nameOf = (column: Column) => nameIn(key, 'k', column)
   const where = [
-    ...(after ? [afterKey(key, after, ofKey, parameters)] : []),
-    ...(upTo ? [`NOT (${afterKey(key, upTo, ofKey, parameters)})`] : []),
+    ...(after ? [afterKey(key, after, nameOf, parameters)] : []),
+    ...(upTo ? [`NOT (${afterKey(key, upTo, nameOf, parameters)})`] : []),
+    conditions(ofKey, nameOf, parameters),
   ]
-  return `FROM ${boundFilesSql(paths)} WHERE ${where.join(' AND ') || 'true'}`
+  return `FROM (${rows.join(' UNION ALL ')}) WHERE ${where.join(' AND ')}`
 }
 
-/** The rows of a set; the source of a column is null where callers did not know it then. */
-interface RowsOfSet extends Pick<ReadySet, 'path'> {
+/** What a column of a list is called in a statement. */
+function nameIn(columns: readonly Column[], prefix: string, { source }: Column): string {
+  return `${prefix}${columns.findIndex((each) => each.source === source)}`
+}
+
+function conditions(
+  predicates: readonly Predicate[],
+  nameOf: (column: Column) => string,
+  parameters: SqlParameters,
+): string {
+  return predicates.map((each) => condition(each, nameOf, parameters)).join(' AND ') || 'true'
+}
+
+function isOfKey(predicate: Predicate, key: readonly Column[]): boolean {
+  if (predicate.kind === 'nothing') return true
+  return key.some(({ source }) => source === predicate.column.source)
+}
+
+/** Files of sets after one another that have the same columns. */
+interface ReadFiles {
+  /** The newest first: its types are the widest. */
+  readonly paths: string[]
+  /** The number of the set of the first one. */
+  readonly newest: number
+  /** The source of a column is null where callers did not know it then. */
   readonly sources: readonly (string | null)[]
 }
 
-/** Without the columns that only a later set shows: before it they were hidden, or not there. */
-function withoutUnseen({ path, sources }: ReadySet, later: readonly ReadySet[]): RowsOfSet {
-  const added = new Set(later.flatMap(({ columns }) => columns.added.map(({ source }) => source)))
-  return { path, sources: sources.map((source) => (added.has(source) ? null : source)) }
+/**
+ * The files of sets, as few reads as can be: many versions may lie between. Without the columns
+ * that only a later set shows: before it they were hidden, or not there.
+ */
+function filesOf(sets: readonly ReadySet[]): readonly ReadFiles[] {
+  const added = new Set<string>()
+  const found: ReadFiles[] = []
+  for (const [newest, { path, columns, ...set }] of [...sets.entries()].reverse()) {
+    const sources = set.sources.map((source) => (added.has(source) ? null : source))
+    for (const { source } of columns.added) added.add(source)
+    const later = found.at(-1)
+    if (JSON.stringify(later?.sources) === JSON.stringify(sources)) later?.paths.push(path)
+    else found.push({ paths: [path], newest, sources })
+  }
+  return found
 }
 
-/** SQL of the columns in a set, in their types of today; null if it has no such column. */
-function columnsOf({ sources }: RowsOfSet): (column: Column) => string {
+/** SQL of the columns in files, in their types of today; null if they have no such column. */
+function columnsOf({ sources }: ReadFiles): (column: Column) => string {
   return ({ source, type }) => {
     const index = sources.indexOf(source)
     return `CAST(${index < 0 ? 'NULL' : `c${index}`} AS ${typeText(type)})`

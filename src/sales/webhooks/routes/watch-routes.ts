@@ -4,13 +4,13 @@ import { authorize } from '../../../access/access.js'
 import { parseFilterValue } from '../../../columns/filter-value.js'
 import {
   deleteWatchList,
+  findWatchList,
   listWatchLists,
   putWatchList,
 } from '../../../control/hooks/watch-lists.js'
 import type { WatchList } from '../../../control/hooks/watch-lists.js'
 import { ServiceError, badRequest } from '../../../errors.js'
 import { reading } from '../../../http/request-context.js'
-import type { WatchListJson } from '../../../portal/account-api.js'
 import { findColumn } from '../../../query/check-parts.js'
 import { shapeReader } from '../../../query/read-shape.js'
 import type { Caller } from '../../../service.js'
@@ -51,7 +51,7 @@ const listUrl =
 export function addWatchLists(app: FastifyInstance, parts: HookRouteParts): void {
   const { store } = parts
   addOwned(app, parts, 'watch', async ({ subscriptionId }) => {
-    return { data: (await listWatchLists(store, subscriptionId)).map(summaryOf) }
+    return { data: await listWatchLists(store, subscriptionId) }
   })
   addHeld<WatchParams>(app, parts, 'PUT', listUrl, async (asked) => {
     const { caller, subscriptionId, params, request, reply } = asked
@@ -60,8 +60,7 @@ export function addWatchLists(app: FastifyInstance, parts: HookRouteParts): void
     return list
   })
   addHeld<WatchParams>(app, parts, reading, listUrl, async ({ subscriptionId, params }) => {
-    const [list] = await listWatchLists(store, subscriptionId, params.name)
-    return list ?? noList()
+    return (await findWatchList(store, subscriptionId, params.name)) ?? noList()
   })
   addHeld<WatchParams>(app, parts, 'DELETE', listUrl, async ({ subscriptionId, params, reply }) => {
     if (!(await deleteWatchList(store, subscriptionId, params.name))) noList()
@@ -85,9 +84,4 @@ function checkedList(caller: Caller, name: string, content: unknown): WatchList 
   for (const field of fields) findColumn(access, field)
   const once = { values: [...new Set(values)], fields: [...new Set(fields)] }
   return { name, dataset, column: columnName, ...once }
-}
-
-/** A list in JSON, without its values. */
-export function summaryOf({ values, ...list }: WatchList): WatchListJson {
-  return { ...list, count: values.length }
 }

@@ -1,13 +1,18 @@
 import Type from 'typebox'
 import type { Delivery } from '../../../control/hooks/deliveries.js'
-import { addWebhook, changeSecret, eventTypes } from '../../../control/hooks/webhooks.js'
+import {
+  addWebhook,
+  changeSecret,
+  earlierSecretMs,
+  eventTypes,
+} from '../../../control/hooks/webhooks.js'
 import type { Webhook } from '../../../control/hooks/webhooks.js'
 import type { ControlStore } from '../../../control/store/store.js'
 import { badRequest } from '../../../errors.js'
 import type { DeliveryJson, WebhookJson } from '../../../portal/account-api.js'
 import { shapeReader } from '../../../query/read-shape.js'
 import { isoTime } from '../../../text.js'
-import { earlierSecretMs, webhookSecret } from '../send-message.js'
+import { webhookSecret } from '../send-message.js'
 import type { Receipt } from '../send-message.js'
 
 const types = eventTypes.map((type) => Type.Literal(type))
