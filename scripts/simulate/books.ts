@@ -29,6 +29,9 @@ export interface OrderRow {
   readonly orderedAt: number
   /** Payments that confirmed it. */
   readonly paid: number
+  /** Its invoice or receipt in JSON, and its number among the paid ones. */
+  readonly paper: string | null
+  readonly receipt: string | null
   /** Letters and entries of the audit trail that report its confirmation. */
   readonly confirmations: number
   readonly audited: number
@@ -121,6 +124,7 @@ export function readBooks(state: string): Books {
 
 const ordersSql = `SELECT id, kind, state, subscription_id AS subscription,
     amount_rub AS amountRub, pay_until AS payUntil, ordered_at AS orderedAt,
+    paper, receipt_year || '-' || receipt_number AS receipt,
     (SELECT count(*) FROM payments
      WHERE order_id = orders.id AND outcome = 'confirmed') AS paid,
     (SELECT count(*) FROM letters WHERE order_id = orders.id

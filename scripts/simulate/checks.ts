@@ -1,4 +1,5 @@
 import { hashToken } from '../../src/control/tokens/token-format.js'
+import type { Paper } from '../../src/sales/orders/papers/paper.js'
 import type { Books, OrderRow } from './books.js'
 import type { Token, World } from './world.js'
 import { plans } from './world-files.js'
@@ -16,6 +17,7 @@ const tokensAskedMax = 3
 export function checkBooks(world: World, before: Books, after: Books): void {
   checkUsage(world, before, after)
   checkOrders(world, before, after)
+  checkPapers(world, before, after)
   checkScheduled(world, before, after)
   checkSubscriptions(world, before, after)
   checkLetters(world, before, after)
@@ -82,6 +84,29 @@ function checkOrders(world: World, before: Books, after: Books): void {
     const isKept = after.orders.has(id) || (state !== 'waiting' && state !== 'confirmed')
     world.require(isKept, `${world.nameOf(id)}: a ${state} order was removed`)
   }
+}
+
+/** A priced order has its invoice, then its receipt with its number, for the same buyer and sum. */
+function checkPapers(world: World, before: Books, after: Books): void {
+  for (const [id, { amountRub, state, paper, receipt }] of after.orders) {
+    const name = world.nameOf(id)
+    world.require((paper !== null) === amountRub > 0, `${name}: ${amountRub} RUB, paper ${paper}`)
+    if (paper === null) continue
+    const { kind, title, parties, line } = paperIn(paper)
+    const wanted = state === 'confirmed' ? 'receipt' : 'invoice'
+    world.require(kind === wanted, `${name}: ${state}, with ${kind}`)
+    const number = state === 'confirmed' ? `Receipt ${receipt} ` : `Invoice ${id} `
+    world.require(title.startsWith(number), `${name}: its paper is "${title}"`)
+    const was = before.orders.get(id)?.paper
+    if (typeof was !== 'string') continue
+    const isSame = JSON.stringify([paperIn(was).parties, paperIn(was).line])
+    world.require(isSame === JSON.stringify([parties, line]), `${name}: another buyer or sum`)
+  }
+}
+
+function paperIn(text: string): Paper {
+  // The shop wrote it.
+  return JSON.parse(text) as Paper
 }
 
 /** A change to something cheaper never comes before the end; paid orders have numbers without gaps. */

@@ -1,7 +1,8 @@
 import { randomOf } from '../harness/random.js'
 import type { Random } from '../harness/random.js'
 import { deliverBad, refresh } from './events/delivering.js'
-import { decide, order, orderOnAccount, pay } from './events/ordering.js'
+import { click, decide } from './events/deciding.js'
+import { order, orderOnAccount, pay } from './events/ordering.js'
 import { readAtOnce, readPage, summarize, walkOn } from './events/reading.js'
 import { changeByCommand, sell } from './events/selling.js'
 import { askAsAgent, askByMcp, connect, loseToken, reissue, revoke } from './events/tokens.js'
@@ -27,6 +28,7 @@ const kinds = {
   'order on account': [5, orderOnAccount],
   pay: [8, pay],
   decide: [3, decide],
+  click: [5, click],
   reissue: [3, reissue],
   revoke: [1, revoke],
   'lost token': [3, loseToken],

@@ -40,6 +40,9 @@ ${lines.join('\n')}`
   })
   return `demo: {token: das_demo_simulated}
 shop: {free: true, paid: true, contact: owner@example.org, payment: "{order} {amount}"}
+portal:
+  owners: [owner@example.org]
+  legal: {name: Seller, inn: "7708004767", address: Street 1, vat: 20}
 datasets:
 ${datasets.join('\n')}
 `

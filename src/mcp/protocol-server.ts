@@ -33,8 +33,11 @@ const cacheMs = 300_000
 export function protocolServer(parts: ProtocolParts, call: Call): Server {
   const { service, version, logFault } = parts
   const fixed = { ttlMs: cacheMs, cacheScope: 'private' } as const
+  const { title } = call.caller.catalog
+  // Of the owner's title: a program's name with the product's would be its author's on the door.
+  const name = title.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-')
   const server = new Server(
-    { name: 'dataset-access-service', title: call.caller.catalog.title, version },
+    { name, title, version },
     {
       capabilities: { tools: {}, resources: {}, prompts: {} },
       instructions,

@@ -103,6 +103,7 @@ export const englishAccountWords = {
   plans: 'Plans',
   howToPay: 'How to pay',
   receipt: 'Receipt',
+  papers: { invoice: 'Invoice', receipt: 'Receipt' },
   receiptOf: (order: string) => `Receipt of ${order}`,
   orderNumber: (order: string) => `Order ${order}`,
   print: 'Print',

@@ -63,6 +63,7 @@ export const russianAccountWords: AccountWords = {
   plans: 'Тарифы',
   howToPay: 'Как оплатить',
   receipt: 'Квитанция',
+  papers: { invoice: 'Счёт', receipt: 'Квитанция' },
   receiptOf: (order) => `Квитанция ${order}`,
   orderNumber: (order) => `Заказ ${order}`,
   print: 'Напечатать',

@@ -30,7 +30,7 @@ export function homePage(
         <h1>${words.headline}</h1>
         ${intro(context) ?? html`<p class="lead">${words.lead}</p>`}
         ${
-          firstLine === null
+          firstLine === null || context.person
             ? null
             : html`<p>${words.tryLine}</p>
                 ${codeBlock(words, firstLine)}`

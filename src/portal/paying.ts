@@ -5,6 +5,7 @@ import { html } from './html.js'
 import type { Html } from './html.js'
 import type { PageContext } from './page-context.js'
 import { payerForm } from './payer-form.js'
+import { signInWords } from './sign-in-words.js'
 import { titledPage } from './titled-page.js'
 
 /** Who reads the rows of a page: a visitor for nothing, or a payer, who may first be asked. */
@@ -52,6 +53,7 @@ export function pricePage(context: PageContext, title: string, price: string): s
 /** What a page cost, and the subscription that pays; null for visitors. */
 export function paidLine(context: PageContext, paying: Paying, charged: number): Html | null {
   if (paying.kind !== 'payer') return null
-  const say = entityWords(context.language)
-  return html`<p class="muted">${say.charged(charged)} ${paying.payer.id}</p>`
+  const { language } = context
+  const payer = signInWords(language).subscription(paying.payer.id)
+  return html`<p class="muted">${entityWords(language).charged(charged)} ${payer}.</p>`
 }

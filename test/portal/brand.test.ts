@@ -3,8 +3,11 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { readRegistry } from '../../src/catalog.js'
+import { confirmOrder } from '../../src/sales/orders/confirm-order.js'
+import type { LetterKind } from '../../src/control/letters.js'
 import { startWorld } from '../support/world.js'
 import type { World } from '../support/world.js'
+import { openShopText, partsOf, placePaid, shopRegistry, startShop } from './fixtures/shop-world.js'
 
 const dataset = `
 demo: {token: das_demo_brand}
@@ -104,6 +107,58 @@ await t.test('pages, OpenAPI, MCP and llms.txt have the title of the owner alone
   t.match(text, '"title":"Acme Data"')
   t.notMatch(text, productName)
 })
+
+/** The texts of a server that any of its readers gets, by where: pages, letters, machines' answers. */
+async function textsOf(t: Test, extra: string) {
+  const shop = await startShop(t, { registry: shopRegistry(openShopText + extra) })
+  const { world } = shop
+  const found = new Map<string, string>()
+  const toRead = ['/', '/llms.txt', '/robots.txt', '/sitemap.xml', '/openapi.json', '/v1/', '/none']
+  for (let path = toRead.shift(); path !== undefined; path = toRead.shift()) {
+    if (found.has(path)) continue
+    const { text } = await world.get(path, undefined, browser)
+    found.set(path, text)
+    const links = text.matchAll(/(?:href|src|action)="(?:http:\/\/localhost(?::80)?)?(\/[^"#]*)"/g)
+    toRead.push(...[...links].map(([, link = '']) => link.replaceAll('&amp;', '&')))
+  }
+  await shop.send('/order', { plan: ['things:start', ''], months: '1', email: 'a@example.org' })
+  await shop.send('/owner/sign-in', { email: 'owner@example.org' })
+  const orderId = await placePaid(shop)
+  const keep = async (...kinds: LetterKind[]) => {
+    for (const kind of kinds) found.set(kind, JSON.stringify(await shop.letters(kind)))
+  }
+  await keep('code', 'order-received', 'new-order')
+  await confirmOrder(partsOf(shop), orderId)
+  await keep('new-token', 'order-done')
+  const accept = 'application/json, text/event-stream'
+  for (const method of ['initialize', 'tools/list', 'resources/list', 'prompts/list']) {
+    const { text } = await world.get('/mcp/', 'das_demo_shop', {
+      method: 'POST',
+      headers: { accept },
+      payload: { ...listTools, method },
+    })
+    found.set(method, text)
+  }
+  return found
+}
+
+await t.test(
+  "of two servers side by side, only the unbranded one has the product's name",
+  async (t) => {
+    const product = /dataset[\s_-]*access[\s_-]*service/i
+    const named = async (extra: string) => {
+      const found = await textsOf(t, extra)
+      t.ok(found.size > 30, 'pages, letters and answers for machines')
+      for (const [where, text] of found) t.ok(text.length > 2, where)
+      return [...found].filter(([, text]) => product.test(text)).map(([where]) => where)
+    }
+    t.same(await named('portal: {title: Acme Data, owners: [owner@example.org]}\n'), [])
+    const unbranded = await named('portal: {owners: [owner@example.org]}\n')
+    for (const where of ['/', '/llms.txt', '/openapi.json', 'initialize']) {
+      t.ok(unbranded.includes(where), where)
+    }
+  },
+)
 
 await t.test('a registry without "portal" shows the product', async (t) => {
   const world = await startBranded(t, '')

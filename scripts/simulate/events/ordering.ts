@@ -3,7 +3,13 @@ import { paymentSecret } from '../house.js'
 import { shownAnswer, tokenIn } from '../world.js'
 import type { World } from '../world.js'
 import { plans } from '../world-files.js'
-import { address, choosePlans, failure } from './selling.js'
+import { address, choosePlans } from './selling.js'
+
+const companyFields = [
+  ['buyer-name', 'Company'],
+  ['buyer-inn', '7707083893'],
+  ['buyer-address', 'Street 2'],
+] as const
 
 /** Orders on the portal with a code by mail, as a visitor does. */
 export async function order(world: World): Promise<string> {
@@ -12,7 +18,12 @@ export async function order(world: World): Promise<string> {
     choosePlans(world),
     world.random.oneOf([1, 3, 12]),
   ]
-  const fields = [...chosen.map((plan) => ['plan', plan] as const), ['email', email] as const]
+  const company = world.random.oneOf([[], companyFields])
+  const fields = [
+    ...chosen.map((plan) => ['plan', plan] as const),
+    ['email', email] as const,
+    ...company,
+  ]
   const asked = await world.postForm('/order', [...fields, ['months', String(months)]])
   const words = `${email} ${chosen.join(' ')} ${months} months`
   if (asked.status !== 200) return `${words} → ${asked.status}`
@@ -31,6 +42,8 @@ export async function order(world: World): Promise<string> {
   }
   const [id = ''] = /ord_[0-9A-Za-z]{16}/.exec(done.text) ?? []
   world.prices.set(id, priceOf(chosen, months))
+  const isFor = company.every(([, text]) => done.text.includes(text))
+  world.require(isFor && done.text.includes(`Invoice ${id}`), `${id}: no invoice for its buyer`)
   return `${words} → waits as ${world.nameOf(id)}`
 }
 
@@ -81,18 +94,6 @@ export async function pay(world: World): Promise<string> {
     words += ` → ${status} ${after?.state ?? ''}`
   }
   return words
-}
-
-/** The owner confirms or declines by command. */
-export async function decide(world: World): Promise<string> {
-  const order = world.oneOf(world.books().orders.values())
-  if (!order) return 'no order'
-  const verb = world.random.oneOf(['confirm', 'confirm', 'decline'])
-  const done = await world.house.das(['order', verb, order.id])
-  const after = world.books().orders.get(order.id)
-  if (order.state === 'confirmed') world.require(done.code !== 0, `${verb} of a confirmed order`)
-  const outcome = done.code === 0 ? (after?.state ?? '') : failure(world, done)
-  return `${verb} ${world.nameOf(order.id)} ${order.state} → ${outcome}`
 }
 
 function reportPayment(world: World, id: string, orderId: string, amountRub: number) {

@@ -156,6 +156,7 @@ export const englishLetterWords = {
     whoDid: 'The audit trail says who did it:',
   },
   terms: {
+    company: (name: string, inn: string) => `For ${name}, INN ${inn}`,
     time: (count: number) => `Time: ${months(count)}`,
     change: (movesTerm: boolean) =>
       movesTerm

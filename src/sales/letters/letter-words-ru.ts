@@ -158,6 +158,7 @@ export const russianLetterWords: LetterWords = {
     whoDid: 'Кто это сделал, видно в журнале:',
   },
   terms: {
+    company: (name, inn) => `Для организации: ${name}, ИНН ${inn}`,
     time: (count) => `Срок: ${months(count)}`,
     change: (movesTerm) =>
       movesTerm

@@ -38,7 +38,7 @@ export interface LetterSubscription {
 /** An order, for letters. */
 export interface LetterOrder extends Pick<
   Order,
-  'orderId' | 'kind' | 'subscriptionId' | 'months' | 'amountRub' | 'payUntil'
+  'orderId' | 'kind' | 'subscriptionId' | 'buyer' | 'months' | 'amountRub' | 'payUntil'
 > {
   readonly items: readonly LetterGrant[]
 }

@@ -245,11 +245,12 @@ function orderLetter(
 function orderBlocks(
   say: LetterWords,
   opening: string,
-  { kind, items, months, amountRub, payUntil }: LetterOrder,
+  { kind, items, buyer, months, amountRub, payUntil }: LetterOrder,
   blocks: readonly Block[],
 ): readonly Block[] {
   const terms = [
     ...items.map(({ title, dataset, plan }) => say.plan(title, dataset, plan)),
+    ...(buyer === null ? [] : [say.terms.company(buyer.name, buyer.inn)]),
     ...(kind === 'change' ? [say.terms.change(months !== null)] : []),
     ...(kind === 'change' || months === null ? [] : [say.terms.time(months)]),
     say.terms.amount(amountRub),

@@ -10,6 +10,7 @@ const order = {
   orderId: 'ord_0123456789abcdef',
   kind: 'renew',
   subscriptionId: 'sub_0123456789abcdef',
+  buyer: null,
   items: [{ title: 'Things', dataset: 'things', plan: 'pro', offer: null }],
   months: 12,
   amountRub: 39_000,
@@ -77,6 +78,11 @@ This e-mail was sent automatically.
   )
   const told = { kind: 'new-order', order, email: 'a@b.example', link: null } as const
   const notice = writeLetter('ru', told)
+  const buyer = { name: 'ООО «Ромашка»', inn: '7707083893', kpp: null, address: null }
+  t.match(
+    renderText(writeLetter('ru', { ...told, order: { ...order, buyer } })),
+    '- Для организации: ООО «Ромашка», ИНН 7707083893\n',
+  )
   t.match(renderText(notice), 'a@b.example заказывает продление sub_0123456789abcdef:')
   t.match(renderText(notice), '    das order confirm ord_0123456789abcdef\n')
   const declined = writeLetter('ru', { kind: 'order-declined', order })

@@ -5,7 +5,7 @@ import { words } from '../page-words.js'
 import { statusLine, table } from './account-parts.js'
 import { say } from './account-words.js'
 import { orderForm } from './order-form.js'
-import { amountText, receiptView } from './receipt-view.js'
+import { amountText, paperLink, receiptView } from './receipt-view.js'
 
 const monthChoices = [1, 3, 6, 12, 24, 36] as const
 const usualMonths = 12
@@ -19,7 +19,7 @@ export function ordersView(token: string, shown: (account: ShopAccountJson) => v
     if (answer === null) return
     // The server's `orderWriter` wrote it.
     const account = answer as ShopAccountJson
-    place.replaceChildren(...formsOf(account), ...listOf(account.orders, showReceipt))
+    place.replaceChildren(...formsOf(account), ...listOf(token, account.orders, showReceipt))
     shown(account)
   }
   const ordered = async (order: OrderJson) => {
@@ -31,7 +31,7 @@ export function ordersView(token: string, shown: (account: ShopAccountJson) => v
       receipt.replaceWith(place)
       status.line.focus()
     }
-    const receipt = receiptView(order, back)
+    const receipt = receiptView(token, order, back)
     place.replaceWith(receipt)
     receipt.focus()
   }
@@ -55,6 +55,7 @@ export function ordersView(token: string, shown: (account: ShopAccountJson) => v
 }
 
 function listOf(
+  token: string,
   orders: readonly OrderJson[],
   showReceipt: (order: OrderJson) => void,
 ): readonly HTMLElement[] {
@@ -66,7 +67,7 @@ function listOf(
           say.orders,
           [say.number, say.orderedOn, say.what, say.amount, say.state, say.receipt],
           orders.map((order) => [
-            order.number,
+            paperLink(token, order) ?? order.number,
             words.day(order.ordered_at),
             say.orderKinds[order.kind],
             amountText(order),

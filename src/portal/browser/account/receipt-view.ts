@@ -1,15 +1,29 @@
 import type { OrderJson } from '../../account-api.js'
 import { orderStateText } from '../../account-words-en.js'
+import { root } from '../ask-page.js'
 import { button, element } from '../element.js'
 import { words } from '../page-words.js'
+import { sessionMark } from '../tab-store.js'
 import { facts, table } from './account-parts.js'
 import { say } from './account-words.js'
 
+/** The invoice or receipt of an order, for who signed in; null for a token, or without one. */
+export function paperLink(
+  token: string,
+  { paper, number }: OrderJson,
+  text = number,
+): HTMLElement | null {
+  if (paper === null || !token.startsWith(sessionMark)) return null
+  const href = `${root}/account/orders/${number}${location.search}`
+  return element('a', { href }, text)
+}
+
 /** An order on a sheet of its own; printed, nothing else of the page is on it. */
-export function receiptView(order: OrderJson, back: () => void): HTMLElement {
+export function receiptView(token: string, order: OrderJson, back: () => void): HTMLElement {
   const { number, kind, items, months, payment } = order
   const { ordered_at: orderedAt, done_at: doneAt, pay_until: payUntil } = order
   const titleId = 'receipt'
+  const paper = order.paper && paperLink(token, order, say.papers[order.paper])
   return element(
     'article',
     { class: 'receipt', tabindex: -1, 'aria-labelledby': titleId },
@@ -39,6 +53,7 @@ export function receiptView(order: OrderJson, back: () => void): HTMLElement {
       { class: 'line receipt-actions' },
       button(say.print, () => print(), { class: 'primary' }),
       button(say.back, back),
+      ...(paper === null ? [] : [paper]),
     ),
   )
 }

@@ -50,7 +50,7 @@ const english: PaperWords = {
   },
   total: (amount) => `Total: ${amount}.`,
   noVat: 'No VAT is charged.',
-  vat: (percent, amount) => `It includes ${percent} % VAT: ${amount}.`,
+  vat: (percent, amount) => `It includes ${percent}\u00a0% VAT: ${amount}.`,
   payUntil: (at) => `To be paid by ${dayIn('en-GB', at)}.`,
   paid: (orderId) => `Order ${orderId}. Paid.`,
   kopecks: (amount) => money('en', amount),
@@ -78,8 +78,8 @@ const russian: PaperWords = {
   },
   total: (amount) => `Итого: ${amount}.`,
   noVat: 'Без НДС.',
-  vat: (percent, amount) => `В том числе НДС ${percent} %: ${amount}.`,
-  payUntil: (at) => `Оплатить до ${dayIn('ru', at)}.`,
+  vat: (percent, amount) => `В том числе НДС ${percent}\u00a0%: ${amount}.`,
+  payUntil: (at) => `Оплатить до ${dayIn('ru', at)}`,
   paid: (orderId) => `Заказ ${orderId}. Оплачено.`,
   kopecks: (amount) => money('ru', amount),
 }
@@ -97,5 +97,5 @@ function dayIn(locale: string, ms: number): string {
 function money(locale: string, kopecks: bigint): string {
   const whole = new Intl.NumberFormat(locale).format(kopecks / 100n)
   const rest = String(kopecks % 100n).padStart(2, '0')
-  return `${whole}${locale === 'ru' ? ',' : '.'}${rest} ₽`
+  return `${whole}${locale === 'ru' ? ',' : '.'}${rest}\u00a0₽`
 }

@@ -101,7 +101,8 @@ function sellerText(legal: Legal, { language }: Order, say: PaperWords): string 
   ])
 }
 
-function buyerText({ buyer, email }: Order, say: PaperWords): string {
+/** Who buys: a company with its details, and the address. */
+export function buyerText({ buyer, email }: Order, say: PaperWords): string {
   if (buyer === null) return email
   const { name, inn, kpp, address } = buyer
   return joined([name, say.inn(inn), kpp && say.kpp(kpp), address, email])

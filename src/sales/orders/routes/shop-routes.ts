@@ -17,6 +17,7 @@ import { howToPay } from '../shop.js'
 import type { Shop } from '../shop.js'
 import { visit } from '../../../portal/page-context.js'
 import type { PageContext, Site } from '../../../portal/page-context.js'
+import { html } from '../../../portal/html.js'
 import type { Html } from '../../../portal/html.js'
 import { orderSummary } from './order-summary.js'
 import { waitingPage } from './waiting-page.js'
@@ -28,6 +29,7 @@ import type { OrderForm } from './order-pages.js'
 import { chooseSubscriptionPage, lostTokenCodePage, lostTokenPage } from './lost-token-pages.js'
 import { addForm, refusalOf } from './read-form.js'
 import type { SentForm } from './read-form.js'
+import { shopWordsOf } from './shop-words.js'
 
 export interface ShopRouteParts {
   readonly site: Site
@@ -106,7 +108,9 @@ function addOrderPaper(app: FastifyInstance, { site, shop }: ShopRouteParts): vo
       const order = person ? await orderOfEmail(shop.store, person.email, orderId) : undefined
       const paper = order && paperOf(shop.registry(), order)
       if (!paper) return reply.callNotFound()
-      const page = titledPage(context, paper.title, paperView(paper))
+      const { yourOrder } = shopWordsOf(context.language)
+      const back = html`<p><a href="${context.link('/account')}">${context.words.account}</a></p>`
+      const page = titledPage(context, yourOrder, html`${back} ${paperView(paper)}`)
       return sendPage(request, reply, context, page, noStore)
     },
   })

@@ -69,7 +69,7 @@ export const englishShopWords = {
   plan: (title: string, plan: string) => `${title}: plan ${plan}`,
   total: 'Total',
   showTotal: 'Show the total',
-  paidMonths: (count: number) => `at the price of ${number(count)}`,
+  paidMonths: (count: number) => `at the price of ${number(count)} ${plural(count, forms)}`,
   placeOrder: 'Order with payment',
   startFree: 'Get the token',
   sendTyped: 'Go on',
@@ -82,7 +82,7 @@ export const englishShopWords = {
   toData: 'Look at the data',
   tryIt: 'Try it in a terminal:',
   mcpAt: 'AI assistants that speak MCP connect to',
-  waitingTitle: 'Your order',
+  waitingTitle: 'Order placed',
   waitingText: 'It waits for its payment. All of this was also sent to your e-mail address.',
   orderNumber: 'Order number',
   payUntil: 'Pay by',
@@ -96,7 +96,7 @@ export const englishShopWords = {
   chosen: (id: string, plans: string, end: string) => `${id}: ${plans}, until ${end}`,
   endsEarlier: 'End the earlier tokens now. Otherwise they work for another 24 hours.',
   reissue: 'Make a new token',
-  tokenLater: 'As soon as it is paid, the token arrives by e-mail.',
+  tokenLater: 'As soon as it is paid, a letter brings the access to the data and the token.',
 } as const
 
 /** The texts of the shop's pages in one language. */

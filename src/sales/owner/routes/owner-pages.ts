@@ -1,5 +1,4 @@
 import type { DatasetState } from '../../../control/dataset-state.js'
-import { grantTexts } from '../../../control/grants.js'
 import { inOrder } from '../../../control/in-order.js'
 import type { Order } from '../../../control/orders.js'
 import { englishAccountWords } from '../../../portal/account-words-en.js'
@@ -11,6 +10,9 @@ import { signInWords } from '../../../portal/sign-in-words.js'
 import { titledPage } from '../../../portal/titled-page.js'
 import { wideTable } from '../../../portal/wide-table.js'
 import { isoTime } from '../../../text.js'
+import { buyerText } from '../../orders/papers/paper.js'
+import { paperWords } from '../../orders/papers/paper-words.js'
+import { titleOf } from '../../orders/shop.js'
 import type { Shop } from '../../orders/shop.js'
 import type { Decision } from '../decide-order.js'
 import { readReport, reports } from '../reports.js'
@@ -42,7 +44,7 @@ export async function ownerPage(
     html`<form method="post" action="${link('/owner/sign-out')}">
         <p>${signIn.signedInAs(email)} <button type="submit">${signIn.signOut}</button></p>
       </form>
-      ${ordersTable(context, orders)} ${await reportTables(context, shop)}
+      ${ordersTable(context, shop, orders)} ${await reportTables(context, shop)}
       ${datasetsTable(context, datasets)}`,
   )
 }
@@ -79,9 +81,10 @@ function section<Item>(
     ${more === 0 ? null : html`<p>${say.more(words.number(more))} <code>${command}</code></p>`}`
 }
 
-function ordersTable(context: PageContext, orders: readonly Order[]): Html {
+function ordersTable(context: PageContext, shop: Shop, orders: readonly Order[]): Html {
   const { words, language } = context
   const say = ownerWordsOf(language)
+  const papers = paperWords(language)
   const { orderStates } = language === 'ru' ? russianAccountWords : englishAccountWords
   return section(context, say.orders, orders, {
     command: 'das order list --all',
@@ -90,13 +93,20 @@ function ordersTable(context: PageContext, orders: readonly Order[]): Html {
       [say.order]: ({ orderId }) => orderId,
       [say.decide]: ({ orderId }) => decideForm(context, '/owner/orders', { order: orderId }),
       [say.columns.placed]: ({ orderedAt }) => words.day(isoTime(orderedAt)),
-      [say.columns.email]: ({ email }) => email,
-      [say.columns.grants]: ({ items }) => grantTexts(items).join(' '),
+      [papers.buyer]: (order) => buyerText(order, papers),
+      [say.columns.grants]: (order) => plansText(context, shop, order),
       [say.months]: ({ months }) => (months === null ? '' : words.number(months)),
       [say.columns.amount_rub]: ({ amountRub }) => words.roubles(amountRub),
       [say.state]: ({ state }) => orderStates[state],
     },
   })
+}
+
+/** The plans of an order, with the titles of their datasets. */
+function plansText({ language }: PageContext, shop: Shop, { items }: Order): string {
+  const { plan: planText } = paperWords(language)
+  const texts = items.map(({ dataset, plan }) => planText(titleOf(shop, language, dataset), plan))
+  return texts.join('; ')
 }
 
 /** A form that confirms or declines an order. */
@@ -110,7 +120,7 @@ function decideForm(
     ${Object.entries(fields).map(([name, value]) => {
       return html`<input type="hidden" name="${name}" value="${value}" />`
     })}
-    <button type="submit" name="action" value="confirm">${say.confirm}</button>
+    <button type="submit" class="primary" name="action" value="confirm">${say.confirm}</button>
     <button type="submit" name="action" value="decline">${say.decline}</button>
   </form>`
 }
@@ -175,16 +185,21 @@ export function linkPage(context: PageContext): string {
 }
 
 /** Renders the order of a link, with the buttons that decide. */
-export function linkedOrderPage(context: PageContext, order: Order, secret: string): string {
+export function linkedOrderPage(
+  context: PageContext,
+  shop: Shop,
+  order: Order,
+  secret: string,
+): string {
   const { language, words } = context
-  const say = ownerWordsOf(language)
+  const [say, papers] = [ownerWordsOf(language), paperWords(language)]
   return titledPage(
     context,
     say.orderTitle(order.orderId),
     html`<p class="lead">${say.askText}</p>
       <dl class="facts">
-        ${fact(say.columns.email, order.email)}
-        ${fact(say.columns.grants, grantTexts(order.items).join(' '))}
+        ${fact(papers.buyer, buyerText(order, papers))}
+        ${fact(say.columns.grants, plansText(context, shop, order))}
         ${order.months === null ? null : fact(say.months, words.number(order.months))}
         ${fact(say.columns.amount_rub, words.roubles(order.amountRub))}
         ${fact(say.payBy, words.day(isoTime(order.payUntil)))}
@@ -199,7 +214,8 @@ export function decidedPage(context: PageContext, orderId: string, decision: Dec
   return titledPage(
     context,
     say.orderTitle(orderId),
-    html`<p class="lead" role="status">${say.done[decision]} ${say.doneText}</p>`,
+    html`<p class="lead" role="status">${say.done[decision]} ${say.doneText}</p>
+      <p><a href="${context.link('/owner')}">${say.title}</a></p>`,
   )
 }
 

@@ -92,7 +92,7 @@ async function answerLink(
   const send = (page: string) => sendPage(request, reply, context, page, formHeaders)
   if (fields.get('action') === 'show') {
     const order = await linkedOrder(shop, secret)
-    if (order) return send(linkedOrderPage(context, order, secret))
+    if (order) return send(linkedOrderPage(context, shop, order, secret))
   } else {
     const decision = decisionIn(fields)
     const order = await decideByLink(shop, secret, decision)
