@@ -4,13 +4,19 @@ export const prefixLengthMax = 100
 /** A level of a column of codes: its first characters name the group of a code, or a list does. */
 export type CodeLevel = PrefixLevel | ListedLevel
 
-interface PrefixLevel {
+/** What a level is called where people read; null without a label. */
+interface LevelLabels {
+  readonly label: string | null
+  readonly russian: { readonly label: string | null }
+}
+
+interface PrefixLevel extends LevelLabels {
   readonly name: string
   /** Characters, the point included: 2 for `62` of `62.01`, 5 for `62.01`. */
   readonly length: number
 }
 
-interface ListedLevel {
+interface ListedLevel extends LevelLabels {
   readonly name: string
   readonly uppers: UpperCodes
 }

@@ -41,18 +41,9 @@ interface Side {
 export function comparePage(context: PageContext, view: ComparisonView): string {
   const { link, language } = context
   const { dataset, comparison, drawn, paid } = view
-  const { entities, period, medians, missing } = comparison
-  const read = medians.filter(({ refusal }) => refusal === null)
+  const { entities, medians, missing } = comparison
   const say = entityWords(language)
-  const sides: readonly Side[] = [
-    ...entities.map(({ key, name, rows }) => ({
-      title: name,
-      beside: key,
-      href: link(`/datasets/${dataset.name}/${encodeForUrl(key)}`),
-      row: rows.get(period) ?? null,
-    })),
-    ...read.map((median) => medianSide(context, median)),
-  ]
+  const sides = comparedSides(context, view)
   return titledPage(
     context,
     say.compareTitle(entities.length),
@@ -66,8 +57,33 @@ export function comparePage(context: PageContext, view: ComparisonView): string 
       ${comparison.isCut ? html`<p>${say.groupsCut}</p>` : null}
       ${view.isCut ? html`<p>${say.linesMax(view.lines.length)}</p>` : null} ${paid}
       ${periodLinks(context, view)} ${barChart(context, drawn, sides)}
-      ${table(context, view, sides)} ${lineForm(context, view)} ${moreForm(context, view)}`,
+      ${table(context, view, sides)}
+      <p>
+        <a class="button" href="${comparisonLink(context, view, { format: 'xlsx' })}" download
+          >${say.download}</a
+        >
+      </p>
+      ${lineForm(context, view)} ${moreForm(context, view)}`,
   )
+}
+
+/** The entities in the chosen period, then the medians that could be read. */
+export function comparedSides(
+  context: PageContext,
+  { dataset, comparison }: Pick<ComparisonView, 'dataset' | 'comparison'>,
+): readonly Side[] {
+  const { entities, period, medians } = comparison
+  return [
+    ...entities.map(({ key, name, rows }) => ({
+      title: name,
+      beside: key,
+      href: context.link(`/datasets/${dataset.name}/${encodeForUrl(key)}`),
+      row: rows.get(period) ?? null,
+    })),
+    ...medians
+      .filter(({ refusal }) => refusal === null)
+      .map((median) => medianSide(context, median)),
+  ]
 }
 
 /** The search for one entity more. */
@@ -87,19 +103,20 @@ function medianTitle(
   return entityWords(language).median(meaning === null ? level : `${level} · ${meaning}`)
 }
 
-/** This page with some parameters changed. */
-function again(
+/** This page with some parameters changed, or its workbook. */
+export function comparisonLink(
   context: PageContext,
   view: ComparisonView,
-  changed: { period?: string; chart?: string },
-) {
+  changed: { readonly period?: string; readonly chart?: string; readonly format?: 'xlsx' } = {},
+): string {
   const { keys, lines, comparison, drawn } = view
-  const { period = comparison.period, chart = drawn.name } = changed
+  const { period = comparison.period, chart = drawn.name, format } = changed
   return queryLink(context, context.path, [
     ...keys.map((key) => ['keys', key] as const),
     ...lines.map(({ name }) => ['line', name] as const),
     ['period', period],
     ['chart', chart],
+    ...(format === undefined ? [] : [['format', format] as const]),
   ])
 }
 
@@ -111,7 +128,7 @@ function periodLinks(context: PageContext, view: ComparisonView): Html | null {
     ${periods.map((each) =>
       each === period
         ? html`<b aria-current="true">${each}</b> `
-        : html`<a href="${again(context, view, { period: each })}">${each}</a> `,
+        : html`<a href="${comparisonLink(context, view, { period: each })}">${each}</a> `,
     )}
   </p>`
 }
@@ -171,7 +188,7 @@ function table(context: PageContext, view: ComparisonView, sides: readonly Side[
           (line) =>
             html`<tr>
               <th scope="row">
-                <a href="${again(context, view, { chart: line.name })}"
+                <a href="${comparisonLink(context, view, { chart: line.name })}"
                   >${columnHeading(line, line.unit)}</a
                 >
               </th>

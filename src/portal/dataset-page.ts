@@ -103,7 +103,7 @@ function columnsSection({ words }: PageContext, { columns, aggregates }: ShownDa
 
 /** The attributes are for the script. */
 function columnRow(column: ShownColumn): Html {
-  const { name, label, section, type, unit, description, levels = {} } = column
+  const { name, label, section, type, unit, description } = column
   const flags = { key: column.isKey, quantity: column.isQuantity }
   const set = Object.entries(flags).flatMap(([flag, isSet]) => (isSet ? flag : []))
   return html`<tr
@@ -112,7 +112,8 @@ function columnRow(column: ShownColumn): Html {
     data-section="${section ?? ''}"
     data-type="${type}"
     data-flags="${set.join(' ')}"
-    data-levels="${JSON.stringify(levels)}"
+    data-levels="${JSON.stringify(column.levels ?? {})}"
+    data-level-labels="${JSON.stringify(column.level_labels ?? {})}"
   >
     <th scope="row">${label === null ? null : html`${label} `}<code>${name}</code></th>
     <td>${type}</td>
@@ -166,9 +167,9 @@ function measuresTable(
       labelId: 'measures',
       headings: [words.name, words.unit, words.description],
       rows: measures.map(
-        ({ name, unit, description }) =>
-          html`<tr data-name="${name}">
-            <th scope="row"><code>${name}</code></th>
+        ({ name, label, unit, description }) =>
+          html`<tr data-name="${name}" data-label="${label ?? ''}">
+            <th scope="row">${label === null ? null : html`${label} `}<code>${name}</code></th>
             <td>${unit}</td>
             <td>${description}</td>
           </tr>`,

@@ -18,6 +18,7 @@ import type { PaidAnswers } from '../service/paid/paid-answers.js'
 import type { ShownDataset, Showcase } from '../service/showcase.js'
 import type { Sheet } from '../sheet/sheet.js'
 import { comparePage } from './compare-page.js'
+import { compareSheet } from './compare-sheet.js'
 import { html } from './html.js'
 import { titledPage } from './titled-page.js'
 import { entityPage } from './entity-page.js'
@@ -112,7 +113,7 @@ async function found(visited: Visit): Promise<string | null> {
 }
 
 async function entity(visited: Visit): Promise<string | null | undefined> {
-  const { parts, request, reply, context, query, dataset, shown: datasets } = visited
+  const { parts, request, context, query, dataset, shown: datasets } = visited
   const { key } = request.params as { readonly key: string }
   const isFree = dataset.entity?.demoKeys.includes(key) ?? false
   const paying = payingFor(context, request, dataset.name, isFree)
@@ -122,16 +123,7 @@ async function entity(visited: Visit): Promise<string | null | undefined> {
   const shown = await readEntity(reader, dataset, key, datasets)
   if (!shown) return null
   if (query.get('format') === 'xlsx') {
-    const file = await parts.entities.writeSheet(entitySheet(context, dataset, shown))
-    await reply
-      .headers(noStore)
-      .header(
-        'Content-Disposition',
-        `attachment; filename="${dataset.name}-${encodeForUrl(key)}.xlsx"`,
-      )
-      .type(mediaTypes.xlsx)
-      .send(file)
-    return undefined
+    return sendSheet(visited, encodeForUrl(key), entitySheet(context, dataset, shown))
   }
   const filter = `${encodeForUrl(dataset.entity?.key ?? '')}=eq.${encodeForUrl(key)}`
   const url = `${context.base}/v1/${dataset.name}?${filter}`
@@ -146,7 +138,7 @@ async function entity(visited: Visit): Promise<string | null | undefined> {
   })
 }
 
-async function compare(visited: Visit): Promise<string | null> {
+async function compare(visited: Visit): Promise<string | null | undefined> {
   const { request, reply, context, query, dataset } = visited
   const say = entityWords(context.language)
   const keys = [...new Set(query.getAll('keys').flatMap((text) => text.split(',')))].filter(
@@ -177,7 +169,23 @@ async function compare(visited: Visit): Promise<string | null> {
   const paid = paidLine(context, paying, comparison.charged)
   const isCut = query.getAll('line').length > comparedLinesMax
   const shown = { dataset, comparison, keys, lines, choices, isCut, drawn, paid }
+  if (query.get('format') === 'xlsx') {
+    return sendSheet(visited, `compare-${encodeForUrl(comparison.period)}`, compareSheet(context, shown))
+  }
   return comparePage(context, shown)
+}
+
+async function sendSheet(
+  { parts, reply, dataset }: Visit,
+  name: string,
+  sheet: Sheet,
+): Promise<undefined> {
+  const file = await parts.entities.writeSheet(sheet)
+  await reply
+    .headers(noStore)
+    .header('Content-Disposition', `attachment; filename="${dataset.name}-${name}.xlsx"`)
+    .type(mediaTypes.xlsx)
+    .send(file)
 }
 
 /** The chosen lines; without a choice, what entities are ranked by, and the measures. */

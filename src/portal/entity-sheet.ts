@@ -3,9 +3,10 @@ import { textOf } from '../service/entity-rows.js'
 import type { ShownEntity, ShownLink } from '../service/entity-rows.js'
 import type { ShownDataset } from '../service/showcase.js'
 import { cellKind } from '../sheet/sheet.js'
-import type { Sheet, SheetColumn, SheetTable } from '../sheet/sheet.js'
+import type { Sheet, SheetTable } from '../sheet/sheet.js'
 import { entityLines } from './entity-page.js'
 import { entityWords } from './entity-words.js'
+import type { EntityWords } from './entity-words.js'
 import type { PageContext } from './page-context.js'
 
 const text = { kind: 'text' } as const
@@ -18,27 +19,14 @@ export function entitySheet(
 ): Sheet {
   const say = entityWords(context.language)
   const { name, periods, figures, facts } = entityLines(dataset, shown)
-  const columns: readonly SheetColumn[] = [
-    ...[say.section, say.figure, say.code, say.unit].map((each) => ({ name: each, cells: text })),
-    ...periods.map((period) => ({
-      name: period,
-      cells: { kind: 'number', decimals: null, form: 'amount' } as const,
-    })),
-  ]
-  const rows = figures.map(({ column, values }) => [
-    ...[column.section ?? '', column.label ?? column.name, column.name, column.unit ?? ''].map(
-      (each) => JSON.stringify(each),
-    ),
-    // A number that a spreadsheet would round becomes text.
-    ...(column.decimals === null ? values : values.map(keepingDigits)),
-  ])
+  const lines = figures.map(({ column, values }) => ({ ...column, values }))
   const units = new Set(figures.flatMap(({ column }) => column.unit ?? []))
   const all = [shown, ...shown.links].reduce((sum, each) => sum + each.rows.length, 0)
   const isMore = shown.isCut || shown.links.some(({ isCut, refusal }) => isCut || refusal !== null)
   return {
     format: 'xlsx',
     tables: [
-      { name: shown.key, columns, lines: linesOf(rows) },
+      figuresTable(say, shown.key, periods, lines),
       ...shown.links.filter((link) => link.rows.length > 0).map(linkedTable),
     ],
     about: [
@@ -55,6 +43,40 @@ export function entitySheet(
       [say.about.units, [...units].join(', ')],
       [say.about.rows, `${all}${isMore ? `; ${say.about.more}` : ''}`],
     ],
+  }
+}
+
+/** A line of figures: a column or a measure, with a JSON text for each heading. */
+export interface SheetLine {
+  readonly name: string
+  readonly label: string | null
+  readonly section: string | null
+  readonly unit: string | null
+  readonly decimals: number | null
+  readonly values: readonly string[]
+}
+
+/** Lines of figures below headings, such as periods, with what each line is before them. */
+export function figuresTable(
+  say: EntityWords,
+  name: string,
+  headings: readonly string[],
+  lines: readonly SheetLine[],
+): SheetTable {
+  const rows = lines.map(({ section, label, name: code, unit, decimals, values }) => [
+    ...[section ?? '', label ?? code, code, unit ?? ''].map((each) => JSON.stringify(each)),
+    // A number that a spreadsheet would round becomes text.
+    ...(decimals === null ? values : values.map(keepingDigits)),
+  ])
+  const figure = { kind: 'number', decimals: null } as const
+  return {
+    name,
+    columns: [
+      ...[say.section, say.figure, say.code, say.unit].map((each) => ({ name: each, cells: text })),
+      ...headings.map((each) => ({ name: each, cells: figure })),
+    ],
+    rowCells: lines.map(({ unit }) => cellKind('number', null, unit ?? '')),
+    lines: linesOf(rows),
   }
 }
 

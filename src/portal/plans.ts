@@ -3,6 +3,7 @@ import { html } from './html.js'
 import type { Html } from './html.js'
 import type { PageContext } from './page-context.js'
 import type { PortalWords } from './portal-words-en.js'
+import { columnHeading } from './shown-value.js'
 
 /** How a visitor gets a plan; null if the page does not say it. */
 export interface PlanWay {
@@ -43,6 +44,11 @@ export function plansTable(
   </div>`
 }
 
+/** Its title, and its name, by which the API knows it, beside it. */
+function planHeading({ name, title }: ShownPlan): Html {
+  return columnHeading({ name, label: title === name ? null : title }, null)
+}
+
 /** On a phone a plan is a list of facts, each with its label. */
 function planRow(words: PortalWords, plan: ShownPlan, way: PlanWay | null): Html {
   const price = (roubles: number, months: number) => {
@@ -52,7 +58,7 @@ function planRow(words: PortalWords, plan: ShownPlan, way: PlanWay | null): Html
   const number = (label: string, text: Html | string) =>
     html`<td class="number" data-label="${label}">${text}</td>`
   return html`<tr>
-    <th scope="row">${plan.name}</th>
+    <th scope="row">${planHeading(plan)}</th>
     ${number(words.monthPrice, price(plan.monthRub, 1))}
     ${number(words.yearPrice, price(plan.yearRub, 12))}
     ${number(words.rowsPerMonth, words.number(plan.rowsPerMonth))}

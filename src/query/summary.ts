@@ -2,6 +2,7 @@ import type { CodeNames, UpperCodes } from '../columns/codes.js'
 import type { Column } from '../columns/column.js'
 import type { ColumnAt, Quotient } from '../columns/formula.js'
 import type { Predicate } from '../columns/predicate.js'
+import type { DefinedMeasure } from '../registry/measures.js'
 import type { Version } from '../versions/version.js'
 import type { RowFormat } from './page-format.js'
 
@@ -58,7 +59,7 @@ export interface Measure {
   readonly name: string
   readonly aggregate: Aggregate
   /** The unit and the meaning that the registry gives it; null for a caller's own measure. */
-  readonly defined: { readonly unit: string | null; readonly description: string | null } | null
+  readonly defined: Pick<DefinedMeasure, 'label' | 'unit' | 'description' | 'russian'> | null
   /** Only the order looks at it: the answer does not have it. */
   readonly isHidden?: true
 }

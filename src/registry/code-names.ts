@@ -5,6 +5,8 @@ import type { Column } from '../columns/column.js'
 import { plainText } from '../plain-text.js'
 import { quoted } from '../text.js'
 import { readCsv } from './csv-rows.js'
+import { inEnglishOrNull, inRussian } from './local-text.js'
+import type { LocalText } from './local-text.js'
 import type { DatasetEntry } from './registry-schema.js'
 import type { Problem } from './registry.js'
 
@@ -54,11 +56,25 @@ function digestOf(texts: ReadonlyMap<string, string>): string {
     .digest('hex')
 }
 
-type Levels = Readonly<Record<string, number | string>>
+type LevelPlace = number | string
+type LevelEntry =
+  | LevelPlace
+  | (({ readonly chars: number } | { readonly column: string }) & {
+      readonly label?: LocalText | undefined
+    })
+type Levels = Readonly<Record<string, LevelEntry>>
+
+/** How many characters of a code a level has, or the column of the labels file that has it. */
+export function levelPlace(level: LevelEntry): LevelPlace {
+  if (typeof level !== 'object') return level
+  return 'chars' in level ? level.chars : level.column
+}
 
 /** The columns of the labels file that levels name. */
 export function upperColumns(levels: Levels = {}): readonly string[] {
-  return Object.values(levels).filter((level) => typeof level === 'string')
+  return Object.values(levels)
+    .map(levelPlace)
+    .filter((place) => typeof place === 'string')
 }
 
 /** The levels of a column in the registry: those of characters, the shortest first, then others. */
@@ -66,13 +82,17 @@ export function codeLevels(
   levels: Levels = {},
   uppers: ReadonlyMap<string, UpperCodes> = new Map(),
 ): readonly CodeLevel[] {
-  const entries = Object.entries(levels)
-  const prefixes = entries.flatMap(([name, length]) =>
-    typeof length === 'number' ? [{ name, length }] : [],
+  const entries = Object.entries(levels).map(([name, level]) => {
+    const stated = typeof level === 'object' ? level.label : null
+    const labels = { label: inEnglishOrNull(stated), russian: { label: inRussian(stated) } }
+    return { place: levelPlace(level), about: { name, ...labels } }
+  })
+  const prefixes = entries.flatMap(({ place, about }) =>
+    typeof place === 'number' ? [{ ...about, length: place }] : [],
   )
-  const listed = entries.flatMap(([name, column]) => {
-    const found = uppers.get(String(column))
-    return typeof column === 'string' && found ? [{ name, uppers: found }] : []
+  const listed = entries.flatMap(({ place, about }) => {
+    const found = uppers.get(String(place))
+    return typeof place === 'string' && found ? [{ ...about, uppers: found }] : []
   })
   return [...prefixes.sort((left, right) => left.length - right.length), ...listed]
 }

@@ -5,7 +5,7 @@ import { isRecord, problemAt, recordOf } from './shape.js'
 import type { ShapeProblem } from './shape.js'
 
 const measureName = /^[a-z][a-z0-9_]{0,63}$/
-const describingKeys: readonly string[] = ['unit', 'description']
+const describingKeys: readonly string[] = ['label', 'unit', 'description']
 const keys = [...aggregateNames.map((name) => (name === 'pN' ? 'p90' : name)), ...describingKeys]
 
 /** What the schema can't say of measures. `measures` may have any shape. */

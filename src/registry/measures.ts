@@ -18,10 +18,15 @@ export interface DefinedMeasure {
   readonly function: string
   /** Its column, or two sides of which the first is divided; columns by their shown names. */
   readonly operands: readonly Operand[]
+  readonly label: string | null
   readonly unit: string | null
   readonly description: string | null
   /** The same in Russian, for pages; null where the registry has no such text. */
-  readonly russian: { readonly unit: string | null; readonly description: string | null }
+  readonly russian: {
+    readonly label: string | null
+    readonly unit: string | null
+    readonly description: string | null
+  }
 }
 
 /** The measures of a dataset's entry, in the registry's order. */
@@ -32,9 +37,14 @@ export function definedMeasures({ measures = {} }: DatasetEntry): readonly Defin
       name,
       function: key,
       operands: parseArgument(String(operand)) ?? [],
+      label: inEnglishOrNull(measure.label),
       unit: inEnglishOrNull(measure.unit),
       description: inEnglishOrNull(measure.description),
-      russian: { unit: inRussian(measure.unit), description: inRussian(measure.description) },
+      russian: {
+        label: inRussian(measure.label),
+        unit: inRussian(measure.unit),
+        description: inRussian(measure.description),
+      },
     })
   })
 }

@@ -121,7 +121,10 @@ function levelProblems(
   { levels, labels }: Readonly<Record<string, unknown>>,
   path: readonly string[],
 ): readonly ShapeProblem[] {
-  const entries = Object.entries(recordOf(levels))
+  const entries = Object.entries(recordOf(levels)).map(([name, level]) => {
+    const { chars, column = chars } = recordOf(level)
+    return [name, isRecord(level) ? column : level] as const
+  })
   const lengths = entries.map(([, length]) => length)
   return entries.flatMap(([name, length], index) => {
     if (!levelName.test(name)) {

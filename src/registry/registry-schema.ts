@@ -83,9 +83,18 @@ const LimitSchema = objectOf('an object {default, max}', {
 })
 
 const levelText = `a whole number of characters, 1 to ${prefixLengthMax}, or a column of the labels`
+const charsOfLevel = wholeNumber(1, prefixLengthMax, levelText)
 const LevelsSchema = Type.Record(
   anyName,
-  Type.Union([wholeNumber(1, prefixLengthMax, levelText), text], { description: levelText }),
+  Type.Union(
+    [
+      charsOfLevel,
+      text,
+      Type.Object({ chars: charsOfLevel, label: Type.Optional(label) }, strict),
+      Type.Object({ column: text, label: Type.Optional(label) }, strict),
+    ],
+    { description: `${levelText}, or an object {chars, label} or {column, label}` },
+  ),
   { minProperties: 1, description: 'a map of at least one level to its number of characters' },
 )
 
@@ -125,8 +134,10 @@ const DemoSchema = Type.Record(
   { minProperties: 1, description: 'a map of at least one column name to a list of values' },
 )
 
-const planShape = 'an object {rows_per_month, history, price_rub, rate_per_minute, aggregates}'
+const planShape =
+  'an object {title, rows_per_month, history, price_rub, rate_per_minute, aggregates}'
 const PlanSchema = objectOf(planShape, {
+  title: Type.Optional(label),
   rows_per_month: count,
   history: Type.Optional(
     Type.Union([Type.Literal('all'), wholeNumber(1, historyYearsMax, '')], {
@@ -173,8 +184,12 @@ const LinksSchema = Type.Record(
 
 /** The rest of a measure, one function with its columns, is checked in `measure-rules.ts`. */
 const MeasureSchema = Type.Object(
-  { unit: Type.Optional(localText), description: Type.Optional(localText) },
-  { description: 'an object with a function, {ratio: 2400/2110, unit, description}' },
+  {
+    label: Type.Optional(label),
+    unit: Type.Optional(localText),
+    description: Type.Optional(localText),
+  },
+  { description: 'an object with a function, {ratio: 2400/2110, label, unit, description}' },
 )
 
 export const DatasetEntrySchema = objectOf('a dataset', {

@@ -1,5 +1,8 @@
 import { basename, dirname, resolve } from 'node:path'
+import type { Language } from '../config.js'
 import { splitGone } from './gone-keys.js'
+import { textIn } from './local-text.js'
+import type { LocalText } from './local-text.js'
 import { readLocatedYaml } from './located-yaml.js'
 import type { LocatedYaml, YamlPath } from './located-yaml.js'
 import { portalFiles, portalSettings, portalWarnings } from './portal-schema.js'
@@ -17,6 +20,8 @@ import type { ShopSettings } from './shop-schema.js'
 /** The limits and the price of a month of access. */
 export interface Plan {
   readonly name: string
+  /** What people read in its place; null = its name. */
+  readonly title: LocalText | null
   readonly rowsPerMonth: number
   /** Latest calendar years of the dataset's history column, or all of them. */
   readonly history: number | 'all'
@@ -133,6 +138,7 @@ export function plansOf(entry: DatasetEntry): ReadonlyMap<string, Plan> {
       name,
       Object.freeze({
         name,
+        title: plan.title ?? null,
         rowsPerMonth: plan.rows_per_month,
         history: plan.history ?? 'all',
         priceRub: plan.price_rub,
@@ -141,6 +147,14 @@ export function plansOf(entry: DatasetEntry): ReadonlyMap<string, Plan> {
       }),
     ]),
   )
+}
+
+/** What people read of a plan: its title, or its name. */
+export function planTitle(
+  language: Language,
+  { name, title }: Pick<Plan, 'name' | 'title'>,
+): string {
+  return title === null ? name : textIn(language, title)
 }
 
 /** `x` and `[x]` mean the same in the registry. */

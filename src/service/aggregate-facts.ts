@@ -1,4 +1,5 @@
 import type { Access } from '../access/access.js'
+import type { Language } from '../config.js'
 import type { ShownType } from '../columns/column-types.js'
 import type { Column } from '../columns/column.js'
 import { columnAggregates, columnGroups, isGroupable } from '../columns/functions.js'
@@ -16,6 +17,7 @@ export interface AggregateFacts {
   /** The registry's measures. */
   readonly measures: readonly {
     readonly name: string
+    readonly label: string | null
     /** What it is made of: `ratio(2400/2110)`. */
     readonly formula: string
     readonly unit: string | null
@@ -33,6 +35,8 @@ interface TypeFunctions {
 export interface CodeGuide {
   /** The group of each level by its name: `{class: "prefix(okved,2)"}`. */
   readonly levels?: Readonly<Record<string, string>>
+  /** What the levels are called, those that have a label. */
+  readonly level_labels?: Readonly<Record<string, string>>
   /** The codes have names, which `labels` adds. */
   readonly labels?: true
 }
@@ -48,6 +52,7 @@ export function aggregateFacts(
     functions: typeFunctions(access),
     measures: usableMeasures(access).map((measure) => ({
       name: measure.name,
+      label: measure.label,
       formula: measureFormula(measure),
       unit: measure.unit,
       description: measure.description,
@@ -56,10 +61,15 @@ export function aggregateFacts(
 }
 
 /** Empty for a column that has no codes. */
-export function codeGuide({ name, levels, labels }: Column): CodeGuide {
+export function codeGuide({ name, levels, labels }: Column, language: Language = 'en'): CodeGuide {
   const groups = levels.map((level) => [level.name, levelText(name, level)] as const)
+  const called = levels.flatMap(({ name: level, label, russian }) => {
+    const shown = (language === 'ru' ? russian.label : null) ?? label
+    return shown === null ? [] : [[level, shown] as const]
+  })
   return {
     ...(groups.length > 0 && { levels: Object.fromEntries(groups) }),
+    ...(called.length > 0 && { level_labels: Object.fromEntries(called) }),
     ...(labels && { labels: true }),
   }
 }

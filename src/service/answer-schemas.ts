@@ -85,6 +85,7 @@ export const DatasetSchema = Type.Object({
       operators: Type.Array(text),
       check: Type.Optional(Type.String({ description: 'inn or ogrn: values have check digits' })),
       levels: Type.Optional(Type.Record(Type.String(), text)),
+      level_labels: Type.Optional(Type.Record(Type.String(), text)),
       labels: Type.Optional(Type.Boolean()),
       ...columnFacts,
     }),
@@ -99,6 +100,7 @@ export const DatasetSchema = Type.Object({
       measures: Type.Array(
         Type.Object({
           name: text,
+          label: nullable(text),
           formula: text,
           unit: nullable(text),
           description: nullable(text),

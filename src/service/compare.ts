@@ -68,13 +68,15 @@ const periodsMax = 100
 
 /** The columns and measures by which entities of a dataset can be compared. */
 export function comparedLines({ columns, aggregates }: ShownDataset): readonly ComparedLine[] {
-  const measures = (aggregates?.measures ?? []).map(({ name, description, unit, formula }, at) => ({
-    ...{ name, unit, key: `m${at}`, own: `m${at}:${name}` },
-    label: description?.split('. ', 1)[0] ?? name,
-    ...{ section: null, decimals: null },
-    isMeasure: true,
-    middle: middleOf(formula, `m${at}`),
-  }))
+  const measures = (aggregates?.measures ?? []).map(
+    ({ name, label, description, unit, formula }, at) => ({
+      ...{ name, unit, key: `m${at}`, own: `m${at}:${name}` },
+      label: label ?? description?.split('. ', 1)[0] ?? name,
+      ...{ section: null, decimals: null },
+      isMeasure: true,
+      middle: middleOf(formula, `m${at}`),
+    }),
+  )
   const own = columns.flatMap(({ name, label, unit, section, isQuantity, decimals }, at) => {
     if (!isQuantity) return []
     const column = quotedName(name)

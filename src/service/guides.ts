@@ -77,7 +77,8 @@ function shownFirst(
 
 function textsOfColumn({ name, label, section, description, russian, levels }: Column): string {
   const about = [label, section, description, russian.label, russian.section, russian.description]
-  return [name, ...about, ...levels.map((level) => level.name)].filter(Boolean).join('\n')
+  const called = levels.flatMap((each) => [each.name, each.label, each.russian.label])
+  return [name, ...about, ...called].filter(Boolean).join('\n')
 }
 
 /** The part of a guide that derives from rows. */

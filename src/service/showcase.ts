@@ -5,6 +5,7 @@ import { joiningLinks } from '../catalog/links.js'
 import type { Link } from '../catalog/links.js'
 import type { Language } from '../config.js'
 import { priceRub } from '../registry/price.js'
+import { planTitle } from '../registry/registry.js'
 import type { Plan } from '../registry/registry.js'
 import { isoTime } from '../text.js'
 import { oldestHistory } from '../versions/version.js'
@@ -90,6 +91,8 @@ export interface ShownColumn extends ColumnDescription {
 
 export interface ShownPlan {
   readonly name: string
+  /** Its name without one. */
+  readonly title: string
   readonly rowsPerMonth: number
   readonly history: number | 'all'
   /** Whole roubles. */
@@ -146,7 +149,7 @@ function shown(
     limit,
     columns: columns.map((column) => ({
       ...describeColumn(inLanguage(language, column)),
-      ...(aggregates && codeGuide(column)),
+      ...(aggregates && codeGuide(column, language)),
       isKey: version.key.includes(column),
       isQuantity: isQuantity(column, version, hasUnits),
       decimals: decimalsOf(column),
@@ -165,13 +168,14 @@ function shown(
       demoKeys: demoKeys(version.entity),
     },
     hasDemo: demo !== null,
-    plans: [...plans.values()].map(shownPlan),
+    plans: [...plans.values()].map((plan) => shownPlan(plan, language)),
   }
 }
 
-function shownPlan(plan: Plan): ShownPlan {
+function shownPlan(plan: Plan, language: Language): ShownPlan {
   return {
     name: plan.name,
+    title: planTitle(language, plan),
     rowsPerMonth: plan.rowsPerMonth,
     history: plan.history,
     monthRub: plan.priceRub,

@@ -25,6 +25,8 @@ export interface SheetColumn {
 export interface SheetTable {
   readonly name: string
   readonly columns: readonly SheetColumn[]
+  /** What the numbers of each row become, where a row is a line of figures. */
+  readonly rowCells?: readonly CellKind[]
   /** A row's JSON object in each line, as UTF-8, with the columns in order. */
   readonly lines: Uint8Array<ArrayBuffer>
 }

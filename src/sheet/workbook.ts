@@ -4,7 +4,7 @@ import { getCellAddress } from 'write-excel-file/utility'
 import { firstInexact } from '../query/exact-json.js'
 import { textOfJson } from '../row-texts.js'
 import { cutText, escapedLetters, firstDayMs, sheetMax } from './sheet-text.js'
-import type { CellKind, Sheet, SheetColumn } from './sheet.js'
+import type { CellKind, Sheet, SheetColumn, SheetTable } from './sheet.js'
 
 type Features = NonNullable<NonNullable<Parameters<typeof writeXlsxFile>[1]>['features']>
 
@@ -14,9 +14,7 @@ const decimalsMax = 30
 const instant = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d(?:\.\d{1,3})?)Z?)?$/
 
 /** A table with the JSON texts of its cells. */
-export interface WorkbookTable {
-  readonly name: string
-  readonly columns: readonly SheetColumn[]
+export interface WorkbookTable extends Omit<SheetTable, 'lines'> {
   readonly rows: readonly (readonly string[])[]
 }
 
@@ -30,18 +28,21 @@ export async function workbook(
   about: Sheet['about'],
 ): Promise<Uint8Array> {
   let cuts = 0
-  const cell = (column: SheetColumn, json: string): Cell => {
+  const cell = ({ cells }: SheetColumn, json: string, ofRow: CellKind = cells): Cell => {
     // Escapes may make JSON longer than its text.
     const text = json.length > sheetMax.cellLetters ? textOfJson(json) : ''
-    if (text.length <= sheetMax.cellLetters) return cellOf(column.cells, json)
+    const kind = cells.kind === 'number' ? ofRow : cells
+    if (text.length <= sheetMax.cellLetters) return cellOf(kind, json)
     cuts += 1
     return textCell(cutText(text))
   }
   const names = sheetNames(tables)
-  const sheets = tables.map(({ columns, rows }, index) => ({
+  const sheets = tables.map(({ columns, rows, rowCells }, index) => ({
     data: [
       columns.map((column) => ({ ...textCell(column.name), ...headStyle })),
-      ...rows.map((cells) => columns.map((column, at) => cell(column, cells[at] ?? 'null'))),
+      ...rows.map((cells, row) =>
+        columns.map((column, at) => cell(column, cells[at] ?? 'null', rowCells?.[row])),
+      ),
     ],
     sheet: names[index] ?? '',
     columns: columns.map((column, at) => ({ width: widthOf(column, at, rows) })),

@@ -92,8 +92,8 @@ await t.test('five companies stand side by side by margin, with the medians', as
   }
   t.equal(await page.locator('h1').textContent(), 'Сравнение: 5')
   t.equal(await page.locator('[aria-current=true]', { hasText: '2021' }).count(), 1, 'all have it')
-  await page.getByRole('link', { name: /^Чистая прибыль \(2400\) к выручке/ }).click()
-  await page.getByText('Чистая прибыль (2400) к выручке (2110), %').waitFor()
+  await page.getByRole('link', { name: /^Чистая маржа/ }).click()
+  await page.getByText('Чистая маржа, %').waitFor()
   const margins = await page.locator('.bars .number').allTextContents()
   t.equal(margins.length, 9, 'five companies and the medians of four classes')
   const table = await wordsOn(page, 'table.compared')
@@ -103,14 +103,30 @@ await t.test('five companies stand side by side by margin, with the medians', as
   await isClean(t, 'compare')
 })
 
+/** What LibreOffice shows of a workbook that a link saves. */
+async function sheetOf(link: string): Promise<readonly [string, readonly string[][]]> {
+  const download = page.waitForEvent('download')
+  await page.getByRole('link', { name: link }).click()
+  const file = await download
+  const lines = await sheetLines(shipped.folder, readFileSync(await file.path()))
+  return [file.suggestedFilename(), parse(lines.join('\n')) as string[][]]
+}
+
+await t.test('LibreOffice opens the comparison, laid out as a person would', async (t) => {
+  const [name, [headings = [], ...rows]] = await sheetOf('Скачать XLSX')
+  t.equal(name, 'financials-compare-2021.xlsx')
+  t.same(headings.slice(0, 4), ['Раздел', 'Показатель', 'Код', 'Единица'])
+  t.equal(headings.length, 4 + 9)
+  t.match(headings[4], new RegExp(`\\(${inn}\\)$`))
+  t.match(headings.at(-1), /^Медиана: \d\d · /)
+  const margin = rows.find(([, , code]) => code === 'net_margin') ?? []
+  t.same(margin.slice(1, 5), ['Чистая маржа', 'net_margin', 'доля', '-12.1%'])
+})
+
 await t.test('LibreOffice opens the workbook of a company', async (t) => {
   await page.getByRole('link', { name: airline }).click()
-  const download = page.waitForEvent('download')
-  await page.getByRole('link', { name: 'Скачать XLSX' }).click()
-  const file = await download
-  t.equal(file.suggestedFilename(), `financials-${inn}.xlsx`)
-  const lines = await sheetLines(shipped.folder, readFileSync(await file.path()))
-  const [headings, ...rows] = parse(lines.join('\n')) as string[][]
+  const [name, [headings, ...rows]] = await sheetOf('Скачать XLSX')
+  t.equal(name, `financials-${inn}.xlsx`)
   const years = ['2025', '2024', '2023', '2022', '2021', '2020', '2019']
   t.same(headings, ['Раздел', 'Показатель', 'Код', 'Единица', ...years])
   const revenue = rows.find(([, , code]) => code === '2110') ?? []
@@ -178,10 +194,10 @@ await t.test('a workbook of 300 companies comes back as das enrich writes it', a
   await page.getByRole('button', { name: 'Выполнить' }).click()
   await page.getByText(/^Готово/).waitFor()
   await isClean(t, 'list')
-  const sheetOf = (file: Buffer) =>
+  const xmlOf = (file: Buffer) =>
     strFromU8(unzipSync(file)['xl/worksheets/sheet1.xml'] ?? new Uint8Array())
   const options = ['--column', 'ИНН', '--add-zeros']
-  t.equal(sheetOf(await saved()), sheetOf(await enriched(t, 'clients.xlsx', ...options)))
+  t.equal(xmlOf(await saved()), xmlOf(await enriched(t, 'clients.xlsx', ...options)))
 })
 
 await t.test('a pasted column comes back as CSV; only keys leave the browser', async (t) => {

@@ -1,3 +1,4 @@
+import { strFromU8, unzipSync } from 'fflate'
 import t from 'tap'
 import { logged } from '../support/logged.js'
 import { startFirms } from './fixtures/firms-world.js'
@@ -14,7 +15,7 @@ await t.test('firms stand side by side with the medians of their levels', async 
   t.match(words, 'Firm &lt;1&gt; 01 Firm &lt;2&gt; 02 Firm &lt;3&gt; 03 Median: 62 · Software')
   t.match(words, 'of 4 rows that you can see', 'of the demo: the level has 30 firms')
   t.match(words, 'Revenue revenue, thousand RUB 1,002,022 2,002,022 3,002,022 2,502,022')
-  t.match(words, 'Profit by revenue net_margin, share')
+  t.match(words, 'Net margin net_margin, share')
   t.match(words, /Period: 2022 2021 2020 2019/)
   t.match(text, '<svg aria-hidden="true">')
   t.match(words, '1B ₽')
@@ -31,6 +32,24 @@ await t.test('period, lines and the chart are chosen by the address', async (t) 
   t.match(text, 'keys=01&amp;keys=02&amp;keys=03&amp;line=profit&amp;line=margin&amp;period=2021')
   t.match(text, 'lang=ru', 'the link to Russian')
   t.match(text, /href="\?lang=ru&amp;keys=01/)
+})
+
+await t.test('the workbook has the table of the page, and the other periods', async (t) => {
+  const world = await startFirms(t)
+  const link = /href="([^"]*format=xlsx)"/.exec((await world.get(`${page}&line=revenue`)).text)
+  const url = link?.[1]?.replaceAll('&amp;', '&') ?? ''
+  const { rawPayload, headers } = await world.app.server.inject(url)
+  t.match(headers['content-disposition'], 'firms-compare-2022.xlsx')
+  const parts = unzipSync(rawPayload)
+  const part = (name: string) => strFromU8(parts[name] ?? new Uint8Array())
+  t.match(part('xl/workbook.xml'), /name="2022".*name="2021".*name="2020".*name="2019"/)
+  const texts = part('xl/sharedStrings.xml')
+  for (const text of ['Revenue', 'thousand RUB', 'Firm &lt;1&gt; (01)', 'Median: 62 · Software']) {
+    t.match(texts, text)
+  }
+  t.match(part('xl/worksheets/sheet1.xml'), /<v>1002022<\/v>.*<v>2502022<\/v>/)
+  t.notMatch(part('xl/worksheets/sheet2.xml'), '<v>2502022</v>')
+  t.match(texts, 'Register, CC BY 4.0')
 })
 
 await t.test('fewer than two keys, and more than ten, are a page that says so', async (t) => {

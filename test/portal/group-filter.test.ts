@@ -6,6 +6,7 @@ const okved: DatasetColumn = {
   ...{ name: 'okved', label: '', section: '', type: 'string', unit: '', description: '' },
   ...{ operators: ['eq', 'like', 'is_null'], isKey: false, isQuantity: false },
   ...{ measures: [], groups: ['okved', 'prefix(okved,2)'], levels: { class: 'prefix(okved,2)' } },
+  levelLabels: {},
 }
 /** It has the name of a level. */
 const named: DatasetColumn = { ...okved, name: 'class', levels: {} }

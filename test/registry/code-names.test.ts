@@ -51,12 +51,13 @@ await t.test(
       return await fixture.open()
     }
     const catalog = await open(
-      'act: {name: okved, levels: {group: 5, class: 2}, labels: okved.csv}\n      kind: {labels: kinds.csv}',
+      'act: {name: okved, levels: {group: {chars: 5, label: {en: Group, ru: Группа}}, class: 2}, ' +
+        'labels: okved.csv}\n      kind: {labels: kinds.csv}',
     )
     const [okved, kind, , other] = versionOf(catalog).columns
     t.same(okved?.levels, [
-      { name: 'class', length: 2 },
-      { name: 'group', length: 5 },
+      { name: 'class', label: null, russian: { label: null }, length: 2 },
+      { name: 'group', label: 'Group', russian: { label: 'Группа' }, length: 5 },
     ])
     t.equal(okved?.labels?.plain.names.get('62'), 'IT')
     t.equal(kind?.labels?.plain.names.get('16'), 'Private')
@@ -85,6 +86,8 @@ await t.test(
       t.rejects(open(columns), { name: 'RegistryError', message })
     await refused('act: {levels: {class: 0}}', /whole number of characters, 1 to 100/)
     await refused('act: {levels: {a: 2, b: 2}}', /a has the same length; keep one/)
+    await refused('act: {levels: {a: 2, b: {chars: 2}}}', /a has the same length; keep one/)
+    await refused('act: {levels: {a: {chars: 2, name: A}}}', /object {chars, label}/)
     await refused('act: {levels: {A b: 2}}', /a level name must be 1 to 32 of a-z/)
     await refused(
       'act: {levels: {section: part}}',

@@ -113,6 +113,11 @@ function columnNames(taken: readonly string[], values: readonly ServedValue[]): 
   })
 }
 
+const unnamed = {
+  ...{ label: null, unit: null, description: null },
+  russian: { label: null, unit: null, description: null },
+} as const
+
 /** The summary with a column for each value; all groups but `shown`, if given, are the rest. */
 export function pivoted(
   summary: Summary,
@@ -128,7 +133,7 @@ export function pivoted(
     name,
     aggregate: aggregateIn(measure.aggregate, place),
     // The name of the column says what it is.
-    defined: measure.defined ?? { unit: null, description: null },
+    defined: { ...unnamed, ...measure.defined, label: null, russian: unnamed.russian },
   }))
   const byTotal = { by: { measure: measures.length }, isDescending: true }
   const all = {

@@ -195,8 +195,9 @@ function prefixOf(
   const text = rest.length === 1 && rest[0]?.length === 1 ? (rest[0][0]?.name ?? '') : ''
   const length = /^\d{1,3}$/.test(text) ? Number(text) : 0
   if (length >= 1 && length <= prefixLengthMax) return { kind: 'prefix', length }
-  const [level = { name: '', length: 2 }] = column.levels
-  const meant = levelPrefix(column, text) ?? levelText(column.name, level)
+  const [level] = column.levels
+  const first = level ? levelText(column.name, level) : plainCallText('prefix', column.name, '2')
+  const meant = levelPrefix(column, text) ?? first
   throw partError(
     `${key}: prefix takes a column and a number of characters from 1 to ${prefixLengthMax}. ` +
       `Example: ${meant}`,

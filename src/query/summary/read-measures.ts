@@ -82,8 +82,7 @@ function definedMeasure(access: Measured, name: string): Omit<Measure, 'name'> |
   const isWhole = sides.length === measure.operands.length
   const history = historyOf(access)
   if (!isWhole || operandMistake(aggregate.name, measure.function, sides, history)) return undefined
-  const { unit, description } = measure
-  return { aggregate: aggregateOf(aggregate, sides), defined: { unit, description } }
+  return { aggregate: aggregateOf(aggregate, sides), defined: measure }
 }
 
 /** What the registry's measures are made of. */

@@ -51,7 +51,7 @@ export function resultColumn(part: GroupBy | Measure): Column {
 
 /** The column of the names of a group's codes. */
 function labelColumn(group: GroupBy): Column {
-  const { label, russian } = group.column
+  const { label, russian } = groupLabels(group)
   return {
     ...plainColumn(labelName(group), scalar('VARCHAR')),
     label: noted(label, 'name'),
@@ -59,16 +59,29 @@ function labelColumn(group: GroupBy): Column {
   }
 }
 
-function groupColumn({ name, column, by }: GroupBy): Column {
-  if (by.kind === 'value') return { ...column, name }
-  if (by.kind === 'rest') return plainColumn(name, scalar('BOOLEAN'))
-  const { label, russian, description } = column
-  const plain = plainColumn(name, scalar(by.kind === 'year' ? 'BIGINT' : 'VARCHAR'))
-  return { ...plain, label, russian, description }
+/** The labels of a group's column, with that of its level. */
+function groupLabels({ name, column, by }: GroupBy) {
+  const { label, russian, levels } = column
+  const level = levels.find((each) =>
+    'length' in each
+      ? by.kind === 'prefix' && by.length === each.length
+      : by.kind === 'level' && name === `${column.name}:${each.name}`,
+  )
+  if (!level) return { label, russian }
+  const inRussian = noted(russian.label ?? label, level.russian.label ?? level.label)
+  return { label: noted(label, level.label), russian: { ...russian, label: inRussian } }
 }
 
-function noted(label: string | null, note: string): string | null {
-  return label === null ? null : `${label}, ${note}`
+function groupColumn(group: GroupBy): Column {
+  const { name, column, by } = group
+  if (by.kind === 'value') return { ...column, name }
+  if (by.kind === 'rest') return plainColumn(name, scalar('BOOLEAN'))
+  const plain = plainColumn(name, scalar(by.kind === 'year' ? 'BIGINT' : 'VARCHAR'))
+  return { ...plain, ...groupLabels(group), description: column.description }
+}
+
+function noted(label: string | null, note: string | null): string | null {
+  return label === null || note === null ? label : `${label}, ${note}`
 }
 
 /** The names of functions in Russian headings; others are written as in a request. */
@@ -117,7 +130,9 @@ function operandLabel(
 function measureColumn({ name, aggregate, defined }: Measure): Column {
   const facts = resultFacts(aggregate)
   const plain = plainColumn(name, facts.type)
-  const [label = null, russian = null] = defined ? [] : measureLabels(aggregate)
+  const [label = null, russian = null] = defined
+    ? [defined.label, defined.russian.label]
+    : measureLabels(aggregate)
   const rules = facts.isInteger
     ? ({ ...plain.rules, shown: 'integer', example: '1000' } as const)
     : plain.rules

@@ -20,6 +20,7 @@ export interface LetterText {
 export interface LetterGrant {
   readonly title: string
   readonly dataset: string
+  /** What people read of it. */
   readonly plan: string
   /** The plan's limits; null when the registry no longer has the plan. */
   readonly offer: { readonly rowsPerMonth: number; readonly history: number | 'all' } | null

@@ -34,7 +34,7 @@ function groupRow(columns: readonly DatasetColumn[], chosen: string | null): For
 }
 
 function groupOptions(column: DatasetColumn): readonly HTMLOptionElement[] {
-  const { name, groups, levels } = column
+  const { name, groups, levels, levelLabels } = column
   const parts = groups.filter((group) => group !== wholeValue && group !== prefix)
   return [
     ...(groups.includes(wholeValue)
@@ -45,7 +45,11 @@ function groupOptions(column: DatasetColumn): readonly HTMLOptionElement[] {
       return element('option', { value }, `${columnTitle(column)} · ${partName(part)}`)
     }),
     ...Object.entries(levels).map(([level, value]) =>
-      element('option', { value }, `${columnTitle(column)} · ${words.level(level)}`),
+      element(
+        'option',
+        { value },
+        `${columnTitle(column)} · ${levelLabels[level] ?? words.level(level)}`,
+      ),
     ),
   ]
 }

@@ -71,6 +71,7 @@ function show(
   ]
   const drawn = {
     ...{ rows, columns: all, time: columns.time, width: node.clientWidth, isPartial: truncated },
+    order: acts.order,
     nameOf: groupNames(rows, columns),
     pick: acts.ofRow,
   }

@@ -69,20 +69,20 @@ const plain = {
 
 function groupColumn(facts: Facts, call: Call): PageColumn {
   // A level of codes: `okved:section`.
-  if (call.alias !== null) return { ...plain, name: `${call.alias}:${call.name}`, type: 'string' }
-  const [column] = operandColumns(facts, call)
-  const type = call.operands === null ? (column?.type ?? 'string') : 'string'
-  return { ...plain, name: keyOf(call), type, ...aboutOf(column) }
-}
-
-function aboutOf(column: DatasetColumn | undefined) {
-  return { label: column?.label ?? '', description: column?.description ?? '' }
+  const [column] = operandColumns(facts, call.alias === null ? call : { ...call, name: call.alias })
+  const name = call.alias === null ? keyOf(call) : `${call.alias}:${call.name}`
+  const type = call.alias === null && call.operands === null ? column?.type : 'string'
+  const { label = '', description = '', levels = {}, levelLabels = {} } = column ?? {}
+  const prefix = Object.keys(levels).find((each) => levels[each] === call.text) ?? ''
+  const level = call.alias === null ? prefix : call.name
+  const called = [label, levelLabels[level] ?? ''].filter((text) => text !== '').join(', ')
+  return { ...plain, name, type: type ?? 'string', label: called, description }
 }
 
 function measureColumn(facts: Facts, call: Call): PageColumn {
   const named = { ...plain, name: keyOf(call), type: 'number', isQuantity: true } as const
   const defined = facts.measures.find(({ name }) => call.operands === null && name === call.name)
-  if (defined) return { ...named, unit: defined.unit, description: defined.description }
+  if (defined) return { ...named, ...defined, name: keyOf(call) }
   const addsUp = call.name === 'sum' || call.name === 'count'
   if (call.operands === null) return { ...named, addsUp, description: words.countRows }
   const sides = sidesOf(facts, call)

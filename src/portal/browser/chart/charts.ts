@@ -3,11 +3,12 @@ import { words } from '../page-words.js'
 import type { Row } from '../question/exact-rows.js'
 import { columnTitle } from '../question/page-column.js'
 import type { PageColumn } from '../question/page-column.js'
+import type { Order } from '../question/rows-question.js'
 import { barList } from './bar-list.js'
 import { lineChart } from './line-chart.js'
 import { entityNames } from './names.js'
 import { drawable, pictureOf, pointsOf, timesOf } from './points.js'
-import type { ChartRows, Picture, RowPoint } from './points.js'
+import type { ChartRows, Part, RowPoint } from './points.js'
 import { shortValues } from '../../chart/short-values.js'
 
 interface ChartRequest extends ChartRows {
@@ -19,6 +20,8 @@ interface ChartRequest extends ChartRows {
   readonly width: number
   /** Rows of the same question are missing. */
   readonly isPartial: boolean
+  /** How the rows are sorted; null = in the order that they came in. */
+  readonly order: Order | null
 }
 
 const widthMin = 320
@@ -34,7 +37,7 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
   const width = Math.max(request.width, widthMin)
   const place = element('div')
   const draw = ({ column, picture }: (typeof drawings)[number]) => {
-    if (request.isPartial && !isWhole(picture)) {
+    if (picture.kind === 'unknown') {
       place.replaceChildren(element('p', { class: 'muted' }, words.chartNeedsAll))
       return
     }
@@ -89,25 +92,21 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
 function drawingsOf(request: ChartRequest) {
   const nameOf = request.nameOf ?? entityNames(request)
   return drawable(request).flatMap((column) => {
-    const mayAdd = column.addsUp === true && !request.isPartial
-    const other = mayAdd ? words.otherGroups : null
-    const picture = pictureOf(pointsOf(request, column, nameOf), other)
+    const part = partOf(request, column)
+    const other = column.addsUp === true && part === 'all' ? words.otherGroups : null
+    const picture = pictureOf(pointsOf(request, column, nameOf), { other, part })
     return picture ? [{ column, picture }] : []
   })
+}
+
+function partOf({ isPartial, order }: ChartRequest, { name }: PageColumn): Part {
+  if (!isPartial) return 'all'
+  return order?.column === name && order.isDescending ? 'largest' : 'some'
 }
 
 /** A point with what a click on its bar does: nothing on a sum of others. */
 function withAct(point: RowPoint, { pick }: ChartRequest) {
   return { ...point, act: point.row && pick?.(point.row) }
-}
-
-/**
- * Whether a picture of some of the rows is true of all: the largest come first. Of a series over
- * time the missing rows may be its points, or a larger series.
- */
-function isWhole(picture: Picture): boolean {
-  if (picture.kind === 'lines') return false
-  return picture.points.every(({ y }, index, all) => index === 0 || y <= (all[index - 1]?.y ?? y))
 }
 
 function titleOf(column: PageColumn, time: string): string {

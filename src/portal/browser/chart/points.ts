@@ -24,6 +24,17 @@ export type Picture =
       /** Each series has one value at a time, so that a line can join them. */
       readonly isJoined: boolean
     })
+  /** The rows that are missing may be larger, or belong to what would be drawn. */
+  | { readonly kind: 'unknown' }
+
+/** Which rows of a question points are of: all, the largest by the drawn column, or others. */
+export type Part = 'all' | 'largest' | 'some'
+
+interface PictureChoice {
+  /** The name of the sum of the rest; null = it is not drawn. */
+  readonly other?: string | null
+  readonly part?: Part
+}
 
 interface Omitted {
   /** How many of the points or series have no picture of their own. */
@@ -79,16 +90,19 @@ function timeOf({ kind, text }: Cell): number {
 
 /**
  * Chooses what to draw; null if there is nothing to compare. The largest by total are drawn; with a
- * name in `other`, the rest is added up under it.
+ * name in `other`, the rest is added up under it. Of a part of the rows, only the largest of one
+ * time are known to be so.
  */
 export function pictureOf(
   points: readonly RowPoint[],
-  other: string | null = null,
+  { other = null, part = 'all' }: PictureChoice = {},
 ): Picture | null {
   if (points.length < 2) return null
   const times = new Set(points.map(({ x }) => x))
+  if (part === 'some' || (part === 'largest' && times.size > 1)) return { kind: 'unknown' }
   if (times.size === 1) {
-    const { shown, rest } = largest(points, ({ y }) => Math.abs(y), barsMax, other !== null)
+    const size = ({ y }: RowPoint) => (part === 'all' ? Math.abs(y) : y)
+    const { shown, rest } = largest(points, size, barsMax, other !== null)
     const sum = other === null ? [] : sumsByTime(rest, other)
     return { kind: 'bars', points: [...shown, ...sum], ...omittedOf(rest, other) }
   }

@@ -56,7 +56,7 @@ export function answerView(
       const text = `${place} · ${words.pageRows(rows.length)}`
       arrive(answer, isEmpty ? emptyText(answer.scope) : text)
       const hasOthers = page > 0 || cursor !== null
-      const chart = { rows, columns, time: history, width: node.clientWidth }
+      const chart = { rows, columns, time: history, width: node.clientWidth, order }
       const picture = charts({ ...chart, isPartial: hasOthers || order !== null })
       body.replaceChildren(
         ...(isEmpty ? [] : [pageTable({ columns, rows, acts })]),

@@ -10,7 +10,8 @@ export function readColumns(): readonly DatasetColumn[] {
   return columnRows().map((row) => {
     // The server wrote these attributes from its own types.
     const type = row.dataset['type'] as ShownType
-    const levels = JSON.parse(row.dataset['levels'] ?? '{}') as Readonly<Record<string, string>>
+    const textsOf = (attribute: string) =>
+      JSON.parse(row.dataset[attribute] ?? '{}') as Readonly<Record<string, string>>
     const flags = row.dataset['flags']?.split(' ') ?? []
     const facts = types.get(type)
     return {
@@ -23,7 +24,8 @@ export function readColumns(): readonly DatasetColumn[] {
       operators: codes(facts, 1) as readonly Operator[],
       measures: codes(facts, 2),
       groups: codes(facts, 3),
-      levels,
+      levels: textsOf('levels'),
+      levelLabels: textsOf('levelLabels'),
       isKey: flags.includes('key'),
       isQuantity: flags.includes('quantity'),
     }
@@ -34,7 +36,7 @@ export function readColumns(): readonly DatasetColumn[] {
 export function readMeasures(): readonly DefinedMeasure[] {
   return rowsOf('measure-table').map((row) => ({
     name: row.dataset['name'] ?? '',
-    label: '',
+    label: row.dataset['label'] ?? '',
     unit: cellText(row, 1),
     description: cellText(row, 2),
   }))

@@ -28,6 +28,8 @@ export interface DatasetColumn extends PageColumn {
   readonly groups: readonly string[]
   /** The group of each level of codes, by its name. */
   readonly levels: Readonly<Record<string, string>>
+  /** What people call a level, by its name; a level may have no label. */
+  readonly levelLabels: Readonly<Record<string, string>>
 }
 
 /** A measure that the dataset defines. */

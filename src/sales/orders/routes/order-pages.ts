@@ -83,7 +83,7 @@ function planField(
   const option = (plan: ShownPlan) => {
     const value = `${name}:${plan.name}`
     const mark = chosen.includes(value) ? html`selected` : null
-    const text = say.planChoice(plan.name, price(plan), words.number(plan.rowsPerMonth))
+    const text = say.planChoice(plan.title, price(plan), words.number(plan.rowsPerMonth))
     return html`<option value="${value}" ${mark}>${text}</option>`
   }
   return html`<p>

@@ -18,9 +18,9 @@ export function orderSummary(
   const say = shopWordsOf(language)
   const lines = items.map(({ dataset, plan }) => {
     const shown = datasets.find(({ name }) => name === dataset)
-    const monthRub = shown?.plans.find(({ name }) => name === plan)?.monthRub
+    const { monthRub, title } = shown?.plans.find(({ name }) => name === plan) ?? {}
     const price = monthRub ? `, ${say.aMonth(words.roubles(monthRub))}` : ''
-    return `${say.plan(shown?.title ?? dataset, plan)}${price}`
+    return `${say.plan(shown?.title ?? dataset, title ?? plan)}${price}`
   })
   const free = Math.floor(months / yearMonths) * (yearMonths - yearMonthsPaid)
   const paid = amountRub > 0 && free > 0 ? `, ${say.paidMonths(months - free)}` : ''
