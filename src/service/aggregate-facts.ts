@@ -1,41 +1,11 @@
 import type { Access } from '../access/access.js'
-import type { ShownType } from '../columns/column-types.js'
 import type { Column } from '../columns/column.js'
 import { columnAggregates, columnGroups, isGroupable } from '../columns/functions.js'
 import { levelText } from '../query/summary/read-groups.js'
 import { measureFormula, usableMeasures } from '../query/summary/read-measures.js'
 import { historyOf } from '../query/summary/read-operands.js'
 import { groupTariff } from '../query/summary/resolve-summary.js'
-
-/** Which aggregates a dataset has. Every text is written as in a request. */
-export interface AggregateFacts {
-  /** A group costs this many rows, times the rows that carry as many cells. */
-  readonly rows_per_group: number
-  /** For each type of the dataset's columns, in the order of the columns. */
-  readonly functions: readonly TypeFunctions[]
-  /** The registry's measures. */
-  readonly measures: readonly {
-    readonly name: string
-    /** What it is made of: `ratio(2400/2110)`. */
-    readonly formula: string
-    readonly unit: string | null
-    readonly description: string | null
-  }[]
-}
-
-interface TypeFunctions {
-  readonly type: ShownType
-  readonly measures: readonly string[]
-  readonly group: readonly string[]
-}
-
-/** What the registry says of a column of codes. */
-export interface CodeGuide {
-  /** The group of each level by its name: `{class: "prefix(okved,2)"}`. */
-  readonly levels?: Readonly<Record<string, string>>
-  /** The codes have names, which `labels` adds. */
-  readonly labels?: true
-}
+import type { AggregateFacts, ColumnDescription } from './answer-schemas.js'
 
 /** Null if aggregates are switched off for this access. */
 export function aggregateFacts(
@@ -56,7 +26,11 @@ export function aggregateFacts(
 }
 
 /** Empty for a column that has no codes. */
-export function codeGuide({ name, levels, labels }: Column): CodeGuide {
+export function codeGuide({
+  name,
+  levels,
+  labels,
+}: Column): Pick<ColumnDescription, 'levels' | 'labels'> {
   const groups = levels.map((level) => [level.name, levelText(name, level)] as const)
   return {
     ...(groups.length > 0 && { levels: Object.fromEntries(groups) }),
@@ -64,7 +38,7 @@ export function codeGuide({ name, levels, labels }: Column): CodeGuide {
   }
 }
 
-function typeFunctions(access: Pick<Access, 'columns' | 'version'>): readonly TypeFunctions[] {
+function typeFunctions(access: Pick<Access, 'columns' | 'version'>): AggregateFacts['functions'] {
   const { columns } = access
   // Without a history, there are no two values to compare.
   const has = (name: string) => name !== 'growth' || historyOf(access) !== null
