@@ -8,7 +8,11 @@ import type { LastUsed } from './control/tokens/last-used.js'
 import type { Rows, Summarized } from './engine/engine.js'
 import type { SchemaQuestion } from './query/parse-schema-url.js'
 import { describeAccount } from './service/account.js'
-import type { AccountDescription } from './service/account.js'
+import type {
+  AccountDescription,
+  DatasetDescription,
+  DatasetSummary,
+} from './service/answer-schemas.js'
 import { createAdmission } from './service/admission.js'
 import type { Admission } from './service/admission.js'
 import { enterDataset, readOptions } from './service/caller.js'
@@ -16,7 +20,7 @@ import type { Caller, RequestContext } from './service/caller.js'
 import { endOwnConnection, ownConnections } from './service/own-connections.js'
 import type { OwnConnection } from './service/own-connections.js'
 import { Descriptions } from './service/descriptions.js'
-import type { DatasetDescription, DatasetSummary } from './service/descriptions.js'
+
 import { hasWatchedChange } from './service/changes.js'
 import type { ChangesParts, VersionEntry, WatchedVersion } from './service/changes.js'
 import { OpenExports } from './service/export.js'
@@ -24,7 +28,6 @@ import type { Export } from './service/export.js'
 import { findEntities } from './service/find.js'
 import type { Find, NameFinder } from './service/find.js'
 import { withFacts } from './service/column-facts.js'
-import type { DatasetFacts } from './service/column-facts.js'
 import { Guides } from './service/guides.js'
 import type { DatasetGuide, GuideFailure } from './service/guides.js'
 import { answerCache } from './service/paid/kept-answers.js'
@@ -68,7 +71,7 @@ export interface Service extends Admission {
     caller: Caller,
     name: string,
     labels: SchemaQuestion['labels'],
-  ) => Promise<DatasetFacts>
+  ) => Promise<DatasetDescription>
   /** The description plus what an agent needs: values, ranges, example rows, calls that work. */
   readonly guideDataset: (caller: Caller, name: string) => Promise<DatasetGuide>
   /** Entities by key or name. */

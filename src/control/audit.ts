@@ -84,7 +84,7 @@ export async function recordAction(
 ): Promise<void> {
   await store.run(
     insertInto('audit', {
-      recorded_at: now,
+      recordedAt: now,
       actor: store.actor,
       action,
       subject: withoutTokens(subject),

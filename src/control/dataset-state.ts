@@ -68,7 +68,7 @@ export async function saveDatasetStates(
     const states = changed.map((state) => withSince(state, before.get(state.dataset)))
     for (const state of states) await saveState(tx, state)
     const { reason, updatedAt: now } = registry
-    await tx.run(upsertInto('registry_state', 'id', { id: 1, reason, updated_at: now }))
+    await tx.run(upsertInto('registry_state', 'id', { id: 1, reason, updatedAt: now }))
     const refused = reason === null || reason === wasRefused ? [] : [reason]
     const actions: readonly AuditedAction[] = [
       ...removed.map((subject) => ({ action: 'dataset.removed', subject, now }) as const),
@@ -88,16 +88,8 @@ function withSince(state: ReportedState, before: DatasetState | undefined): Data
 }
 
 async function saveState(store: ControlStore, state: DatasetState): Promise<void> {
-  const { reasonSince, warnings, diskBytes, updatedAt, ...same } = state
-  await store.run(
-    upsertInto('dataset_state', 'dataset', {
-      ...same,
-      reason_since: reasonSince,
-      warnings: JSON.stringify(warnings),
-      disk_bytes: diskBytes,
-      updated_at: updatedAt,
-    }),
-  )
+  const warnings = JSON.stringify(state.warnings)
+  await store.run(upsertInto('dataset_state', 'dataset', { ...state, warnings }))
 }
 
 function refusalOf(reason: string, now: number): AuditedAction {

@@ -39,7 +39,7 @@ export async function insertGrants(
   grants: readonly Grant[],
 ): Promise<void> {
   for (const { dataset, plan } of grants) {
-    await store.run(insertInto('grants', { subscription_id: subscriptionId, dataset, plan }))
+    await store.run(insertInto('grants', { subscriptionId, dataset, plan }))
   }
 }
 

@@ -100,22 +100,11 @@ export async function queueLetter(
   letter: QueuedLetter,
   now: number,
 ): Promise<number> {
-  const facts = {
+  const row = insertInto('letters', {
     ...{ subscriptionId: null, orderId: null, codeId: null },
     ...{ connectionId: null, tokenId: null, sealedSecret: null },
     ...letter,
-  }
-  const row = insertInto('letters', {
-    kind: facts.kind,
-    subscription_id: facts.subscriptionId,
-    order_id: facts.orderId,
-    code_id: facts.codeId,
-    connection_id: facts.connectionId,
-    token_id: facts.tokenId,
-    sealed_secret: facts.sealedSecret,
-    state: 'waiting',
-    created_at: now,
-    next_attempt_at: now,
+    ...{ state: 'waiting', createdAt: now, nextAttemptAt: now },
   })
   const [made] = await store.all<{ letterId: number }>(sql`${row} RETURNING id AS "letterId"`)
   if (made) return made.letterId

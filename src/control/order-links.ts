@@ -10,14 +10,9 @@ export async function makeOrderLink(
   now: number,
 ): Promise<string> {
   const { secret, hash } = createSecret(store.random, 'order')
-  await store.run(
-    insertInto('order_links', {
-      hash,
-      order_id: order.orderId,
-      amount_rub: order.amountRub,
-      expires_at: now + orderLifeMs,
-    }),
-  )
+  const { orderId, amountRub } = order
+  const row = { hash, orderId, amountRub, expiresAt: now + orderLifeMs }
+  await store.run(insertInto('order_links', row))
   return secret
 }
 

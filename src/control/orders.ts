@@ -100,28 +100,18 @@ const columns = sql`id AS "orderId", kind, state, email, language,
 /** Stores an order that waits, or a confirmed one of the owner, in the caller's transaction. */
 export async function insertOrder(store: ControlStore, order: NewOrder): Promise<Order> {
   const orderId = createId(store.random, 'ord')
-  const { byOwner = false, takesEffectAt = null } = order
+  const { byOwner = false, takesEffectAt = null, kind, email, language, subscriptionId } = order
+  const { months, amountRub, basedOn, orderedAt, payUntil } = order
   const [state, doneAt] = byOwner
-    ? (['confirmed', order.orderedAt] as const)
+    ? (['confirmed', orderedAt] as const)
     : (['waiting', null] as const)
   await store.run(
     insertInto('orders', {
-      id: orderId,
-      kind: order.kind,
-      state,
-      email: order.email,
-      language: order.language,
-      subscription_id: order.subscriptionId,
+      ...{ id: orderId, kind, state, email, language, subscriptionId },
+      ...{ months, amountRub, basedOn, orderedAt, payUntil, doneAt, expiresAt: takesEffectAt },
       items: JSON.stringify(order.items),
-      months: order.months,
-      amount_rub: order.amountRub,
       buyer: order.buyer && JSON.stringify(order.buyer),
-      based_on: order.basedOn,
-      ordered_at: order.orderedAt,
-      pay_until: order.payUntil,
-      by_owner: Number(byOwner),
-      done_at: doneAt,
-      expires_at: takesEffectAt,
+      byOwner: Number(byOwner),
     }),
   )
   const unpaid = { paper: null, receipt: null, effect: null } as const

@@ -20,16 +20,9 @@ const columns = sql`id AS "paymentId", order_id AS "orderId", amount_rub AS "amo
 
 /** Stores a report, in the caller's transaction. */
 export async function insertPayment(store: ControlStore, payment: Payment): Promise<void> {
-  await store.run(
-    insertInto('payments', {
-      id: payment.paymentId,
-      order_id: payment.orderId,
-      amount_rub: payment.amountRub,
-      paid_at: payment.paidAt,
-      received_at: payment.receivedAt,
-      outcome: payment.outcome,
-    }),
-  )
+  const { paymentId: id, orderId, amountRub, paidAt, receivedAt, outcome } = payment
+  const row = { id, orderId, amountRub, paidAt, receivedAt, outcome }
+  await store.run(insertInto('payments', row))
 }
 
 /** The report with this id; undefined when none came. */

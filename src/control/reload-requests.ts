@@ -25,7 +25,7 @@ export function requestReload(
       sql`${insertInto('reloads', {
         force: request.force ? 1 : 0,
         dataset: request.dataset,
-        requested_at: now,
+        requestedAt: now,
       })} RETURNING id`,
     )
     if (!row) throw new RangeError('an insert returned no row')

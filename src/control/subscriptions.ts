@@ -170,9 +170,7 @@ export async function ensureSubscriber(
   email: string,
   createdAt: number,
 ): Promise<void> {
-  await store.run(
-    sql`${insertInto('subscribers', { email, created_at: createdAt })} ON CONFLICT DO NOTHING`,
-  )
+  await store.run(sql`${insertInto('subscribers', { email, createdAt })} ON CONFLICT DO NOTHING`)
 }
 
 /** @throws bad_request unless this is a number of months that one order can have */

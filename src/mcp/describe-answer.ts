@@ -2,7 +2,8 @@ import { hasWords, searchWords } from '../columns/search-words.js'
 import { badRequest } from '../errors.js'
 import { exactJsonText } from '../query/exact-json.js'
 import type { AggregateGuide } from '../service/aggregate-guide.js'
-import type { ColumnGuide, DatasetGuide } from '../service/guides.js'
+import type { ColumnDescription } from '../service/answer-schemas.js'
+import type { DatasetGuide } from '../service/guides.js'
 import { didYouMean, quoted } from '../text.js'
 import { columnValues } from './query-answer.js'
 import { usualLimit } from './tools.js'
@@ -75,23 +76,26 @@ export function describeAnswer(
 }
 
 /** No row that the caller sees has a value in it. */
-function isEmpty({ null_share: share }: ColumnGuide): boolean {
+function isEmpty({ null_share: share }: ColumnDescription): boolean {
   return share === 1
 }
 
 /** All columns, or of many those of the examples: the first ones to look at. */
-function sampledColumns({ columns, examples: [example] }: DatasetGuide): readonly ColumnGuide[] {
+function sampledColumns({
+  columns,
+  examples: [example],
+}: DatasetGuide): readonly ColumnDescription[] {
   const names = example?.select ?? []
   const isAll = columns.length <= allColumnsMax || names.length === 0
   return isAll ? columns : columns.filter(({ name }) => names.includes(name))
 }
 
 /** All columns with values, or the main ones and the most filled of many, in schema order. */
-function usualColumns(guide: DatasetGuide): readonly ColumnGuide[] {
+function usualColumns(guide: DatasetGuide): readonly ColumnDescription[] {
   const main = guide.main_columns
   const columns = guide.columns.filter((column) => !isEmpty(column))
   if (guide.columns.length <= allColumnsMax) return columns
-  const rank = ({ name, null_share: empty = 0 }: ColumnGuide) =>
+  const rank = ({ name, null_share: empty = 0 }: ColumnDescription) =>
     main.includes(name) ? main.indexOf(name) - main.length : empty
   const first = columns.toSorted((left, right) => rank(left) - rank(right)).slice(0, someColumns)
   return columns.filter((column) => first.includes(column))
@@ -101,7 +105,7 @@ function chosenColumns(
   { columns, texts }: Pick<DatasetGuide, 'columns' | 'texts'>,
   names: readonly string[],
   search: string,
-): readonly ColumnGuide[] {
+): readonly ColumnDescription[] {
   const known = columns.map(({ name }) => name)
   for (const name of names) {
     if (known.includes(name)) continue
@@ -116,8 +120,8 @@ function chosenColumns(
 
 /** Example values of the shown columns that have any. */
 function filledValues(
-  columns: readonly ColumnGuide[],
-  shown: readonly ColumnGuide[],
+  columns: readonly ColumnDescription[],
+  shown: readonly ColumnDescription[],
   rows: DatasetGuide['sample_rows'],
 ) {
   const names = columns.map(({ name }) => name)
@@ -136,7 +140,7 @@ function columnAnswer({
   common: __,
   histogram: ___,
   ...column
-}: Partial<ColumnGuide>) {
+}: Partial<ColumnDescription>) {
   return withoutNulls(column)
 }
 
@@ -144,7 +148,7 @@ function columnAnswer({
  * Its label says what it is; what its few values mean, only the description does. What is usual is
  * not said: that values may be missing, and that none is. Of many columns, ranges are left out.
  */
-function briefColumn(column: ColumnGuide, isOfMany: boolean) {
+function briefColumn(column: ColumnDescription, isOfMany: boolean) {
   const { section: _, description, nullable, min, max, null_share: empty, ...head } = column
   const isSaid = column.label !== null && (column.values === undefined || column.labels)
   return columnAnswer({
@@ -158,7 +162,7 @@ function briefColumn(column: ColumnGuide, isOfMany: boolean) {
 
 /** The operators of each type once, and a filter with each. */
 function operatorsAnswer(
-  columns: readonly ColumnGuide[],
+  columns: readonly ColumnDescription[],
   operators: DatasetGuide['operators'],
 ): object {
   const types = [...new Set(columns.map(({ type }) => type))]

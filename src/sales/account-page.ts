@@ -10,7 +10,7 @@ import { payerForm } from '../portal/payer-form.js'
 import { signInWords } from '../portal/sign-in-words.js'
 import { titledPage } from '../portal/titled-page.js'
 import { wideTable } from '../portal/wide-table.js'
-import type { AccountDescription } from '../service/account.js'
+import type { AccountDescription } from '../service/answer-schemas.js'
 import { lostTokenLink } from './orders/routes/lost-token-pages.js'
 
 /** A live subscription of a person who signed in: rights, usage, orders. */

@@ -1,6 +1,5 @@
 import { grantedDatasets } from '../access/access.js'
 import { rowBudget, usageNow } from '../access/allowance.js'
-import type { RowBudget } from '../access/allowance.js'
 import type { Principal } from '../access/principal.js'
 import type { RateStatus } from '../access/rate-limits.js'
 import type { Catalog } from '../catalog.js'
@@ -9,37 +8,7 @@ import type { ControlStore } from '../control/store/store.js'
 import { periodsBetween, usageReport } from '../control/usage-report.js'
 import { periodEnd, periodOf } from '../control/usage.js'
 import { isoTime } from '../text.js'
-
-/** A token's rights and usage (contract 4, `GET /v1/account`). Null = unlimited or none. */
-export interface AccountDescription {
-  readonly subscription: string
-  readonly expires_at: string | null
-  readonly rate_limit: {
-    readonly per_minute: number
-    readonly remaining: number
-    /** Seconds. */
-    readonly reset: number
-  }
-  readonly global: (RowBudget & { readonly resets_at: string }) | null
-  readonly datasets: AccountDataset[]
-  /** The rows of the last twelve months; the current month is last. */
-  readonly months: AccountMonth[]
-}
-
-interface AccountDataset {
-  readonly name: string
-  readonly plan: string
-  readonly history: number | 'all'
-  readonly rows: RowBudget | { readonly limit: null; readonly used: null; readonly remaining: null }
-  readonly resets_at: string | null
-}
-
-interface AccountMonth {
-  /** `YYYY-MM`, UTC. */
-  readonly month: string
-  readonly dataset: string
-  readonly rows: number
-}
+import type { AccountDescription } from './answer-schemas.js'
 
 const monthsShown = 12
 const uncounted = { limit: null, used: null, remaining: null } as const
@@ -82,7 +51,7 @@ async function monthsUntil(
   last: string,
   control: ControlStore,
   id: string,
-): Promise<AccountMonth[]> {
+): Promise<AccountDescription['months']> {
   const from = new Date(periodEnd(last))
   from.setUTCMonth(from.getUTCMonth() - monthsShown)
   const periods = periodsBetween(periodOf(from.getTime()), last)

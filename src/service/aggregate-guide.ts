@@ -3,8 +3,7 @@ import { callName } from '../columns/call-text.js'
 import type { Column } from '../columns/column.js'
 import { columnAggregates, columnGroups, isGroupable } from '../columns/functions.js'
 import { levelText } from '../query/summary/read-groups.js'
-import type { AggregateFacts } from './aggregate-facts.js'
-import type { ColumnStatistics } from './column-statistics.js'
+import type { AggregateFacts, ColumnStatistics } from './answer-schemas.js'
 
 export interface AggregateGuide extends AggregateFacts {
   /** A request that is right for this access; it is not run for the guide. */

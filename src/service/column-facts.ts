@@ -3,24 +3,8 @@ import type { CodeNames } from '../columns/codes.js'
 import { exactJsonText } from '../query/exact-json.js'
 import type { SchemaQuestion } from '../query/parse-schema-url.js'
 import { labelsIn } from '../query/summary/read-groups.js'
-import type { ColumnDescription, DatasetDescription } from './descriptions.js'
+import type { ColumnStatistics, DatasetDescription } from './answer-schemas.js'
 import type { DatasetGuide } from './guides.js'
-import type { ColumnStatistics, CommonValue } from './column-statistics.js'
-
-/** A description with the facts of each column, as the guide for agents has them. */
-export interface DatasetFacts
-  extends Omit<DatasetDescription, 'columns'>, Pick<DatasetGuide, 'profiled_rows' | 'caution'> {
-  readonly columns: readonly ColumnFacts[]
-}
-
-interface ColumnFacts extends ColumnDescription, Omit<ColumnStatistics, 'common'> {
-  readonly common?: readonly LabelledValue[]
-}
-
-interface LabelledValue extends CommonValue {
-  /** The name of a code that has one. */
-  readonly label?: string
-}
 
 /** Adds the facts of a guide to a description of the same access. */
 export function withFacts(
@@ -28,7 +12,7 @@ export function withFacts(
   description: DatasetDescription,
   guide: Pick<DatasetGuide, 'columns' | 'profiled_rows' | 'caution'>,
   language: SchemaQuestion['labels'],
-): DatasetFacts {
+): DatasetDescription {
   const described = guide.columns.map(({ common, ...column }, at) => {
     const labels = access.columns[at]?.labels
     const names = labels ? labelsIn(labels, language) : null
@@ -36,10 +20,13 @@ export function withFacts(
   })
   const { profiled_rows: rows, caution } = guide
   const facts = { ...description, profiled_rows: rows, caution, columns: described }
-  return JSON.parse(exactJsonText(facts)) as DatasetFacts
+  return JSON.parse(exactJsonText(facts)) as DatasetDescription
 }
 
-function labelled(common: CommonValue, names: CodeNames | null): LabelledValue {
+type CommonValue = NonNullable<ColumnStatistics['common']>[number]
+
+/** With the name of a code that has one. */
+function labelled(common: CommonValue, names: CodeNames | null): CommonValue {
   // Codes are texts or whole numbers, whose written form is the code.
   const code = exactJsonText(common.value).replaceAll('"', '')
   const label = names?.names.get(code)

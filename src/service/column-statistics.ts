@@ -3,31 +3,8 @@ import { hasCodes } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
 import type { ColumnProfile, Engine, Histogram, Profile, ReadOptions } from '../engine/engine.js'
 import { keepingDigits, writtenJson } from '../query/exact-json.js'
+import type { ColumnStatistics } from './answer-schemas.js'
 import { fastColumns } from './descriptions.js'
-
-/** The values of a column in the rows of an access. Shares, from 0 to 1, are of all rows. */
-export interface ColumnStatistics {
-  /** All values, if there are few. */
-  readonly values?: readonly unknown[]
-  /** The commonest values, of a column with few values or of codes, the commonest first. */
-  readonly common?: readonly CommonValue[]
-  readonly histogram?: HistogramShares
-  readonly min?: unknown
-  readonly max?: unknown
-  readonly null_share?: number
-}
-
-export interface CommonValue {
-  readonly value: unknown
-  readonly share: number
-}
-
-/** Rows by ranges of numbers or moments; ranges may grow with the distance from zero. */
-interface HistogramShares {
-  /** Ascending: bin `i` lies between the edges `i` and `i + 1` and includes the upper one. */
-  readonly edges: readonly (number | string)[]
-  readonly shares: readonly number[]
-}
 
 export interface DatasetStatistics {
   /** Rows that were read. */
@@ -118,7 +95,7 @@ function commonest(
   values: readonly string[],
   valueRows: readonly number[],
   rows: number,
-): readonly CommonValue[] {
+): NonNullable<ColumnStatistics['common']> {
   return values
     .map((value, at) => ({ value, rows: valueRows[at] ?? 0 }))
     .sort((left, right) => right.rows - left.rows)
@@ -126,7 +103,7 @@ function commonest(
     .map((each) => ({ value: exactValue(each.value), share: share(each.rows, rows) }))
 }
 
-function sharesOf(histogram: Histogram, rows: number): HistogramShares {
+function sharesOf(histogram: Histogram, rows: number): NonNullable<ColumnStatistics['histogram']> {
   return {
     edges: histogram.edges.map((edge) => JSON.parse(edge) as number | string),
     shares: histogram.rows.map((each) => share(each, rows)),

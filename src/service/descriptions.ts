@@ -1,9 +1,6 @@
 import type { Access } from '../access/access.js'
-import type { ShownType } from '../columns/column-types.js'
 import { columnAbout, columnOperators } from '../columns/column.js'
-import type { Column, ColumnAbout } from '../columns/column.js'
-import type { Operator } from '../columns/operators.js'
-import type { KeyCheck } from '../columns/tax-number.js'
+import type { Column } from '../columns/column.js'
 import { firstColumns } from '../catalog/first-columns.js'
 import { encodeForUrl, encodeList } from '../query/write-url.js'
 import { Cache } from '../cache.js'
@@ -12,49 +9,7 @@ import { isoTime } from '../text.js'
 import { scopeOf } from '../access/scope.js'
 import { historyText } from '../columns/history-value.js'
 import { aggregateFacts, codeGuide } from './aggregate-facts.js'
-import type { AggregateFacts, CodeGuide } from './aggregate-facts.js'
-
-/** A dataset in the list of `GET /v1/`. */
-export interface DatasetSummary {
-  readonly name: string
-  readonly title: string
-  readonly description: string | null
-  /** The number of rows that this token can see. */
-  readonly rows: number
-  /** The number of columns. */
-  readonly columns: number
-  readonly version: string
-  /** The date of the data, `2025` or `2025-03-31`; null if neither history nor registry has it. */
-  readonly as_of: string | null
-  /** When the newest file was written, ISO 8601. */
-  readonly updated_at: string
-  /** The part of the dataset that this token can see (`scope.ts`); null = all of it. */
-  readonly scope: string | null
-}
-
-/** A dataset's full description for a caller (`GET /v1/<dataset>/schema`). */
-export interface DatasetDescription extends Omit<DatasetSummary, 'columns'> {
-  readonly source: string | null
-  /** The columns that rows are looked up by, and the one that plans count years in. */
-  readonly key: string[]
-  readonly history: string | null
-  readonly require_filter: boolean
-  readonly limit: { readonly default: number; readonly max: number }
-  readonly columns: ColumnDescription[]
-  /** Example paths with a query that work, relative to the service's root. */
-  readonly examples: string[]
-  /** Null if aggregates are switched off. */
-  readonly aggregates: AggregateFacts | null
-}
-
-export interface ColumnDescription extends CodeGuide, ColumnAbout {
-  readonly name: string
-  readonly type: ShownType
-  readonly nullable: boolean
-  readonly operators: Operator[]
-  /** Its values are numbers with check digits. */
-  readonly check?: KeyCheck
-}
+import type { ColumnDescription, DatasetDescription, DatasetSummary } from './answer-schemas.js'
 
 /** The data that derives from the rows of an access. */
 interface SeenRows {

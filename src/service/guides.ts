@@ -17,9 +17,10 @@ import { textsOf } from '../row-texts.js'
 import { aggregateGuide } from './aggregate-guide.js'
 import type { AggregateGuide } from './aggregate-guide.js'
 import { columnStatistics } from './column-statistics.js'
-import type { ColumnStatistics, DatasetStatistics } from './column-statistics.js'
+import type { DatasetStatistics } from './column-statistics.js'
+import type { ColumnDescription, ColumnStatistics, DatasetDescription } from './answer-schemas.js'
 import { fastColumns, rowsKey } from './descriptions.js'
-import type { ColumnDescription, DatasetDescription, Descriptions } from './descriptions.js'
+import type { Descriptions } from './descriptions.js'
 import { exampleCalls, operatorExamples } from './examples.js'
 import type { ExampleCall, OperatorExample, SampleRow } from './examples.js'
 
@@ -39,7 +40,7 @@ export interface DatasetGuide extends Omit<
   readonly profiled_rows: number | null
   /** The limits of the statistics; null if they cover all rows. */
   readonly caution: string | null
-  readonly columns: readonly ColumnGuide[]
+  readonly columns: readonly ColumnDescription[]
   /** Everything that people read of each column, in both languages, to search in. */
   readonly texts: readonly string[]
   readonly operators: readonly OperatorExample[]
@@ -49,8 +50,6 @@ export interface DatasetGuide extends Omit<
   /** Null if aggregates are switched off. */
   readonly aggregates: AggregateGuide | null
 }
-
-export interface ColumnGuide extends ColumnDescription, ColumnStatistics {}
 
 export interface GuideFailure {
   readonly dataset: string

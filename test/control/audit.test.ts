@@ -150,7 +150,7 @@ await t.test('a token in the answer of a mail server is left out', async (t) => 
   const store = openStore(t)
   const { subscriptionId, tokenId } = await subscribe(store)
   const { token } = createToken(machineRandom)
-  const letter = { subscriptionId, tokenId, kind: 'new-token', now: noon } as const
+  const letter = { subscriptionId, tokenId, kind: 'new-token' } as const
   await queueLetter(store, { ...letter, sealedSecret: Buffer.from('sealed') }, noon)
   const held = await takeLetter(store, { now: noon, holdMs: 1, waitMaxMs: 1 })
   if (held === undefined) throw new Error('no letter waits')

@@ -177,19 +177,15 @@ async function issuePair({ store, terms }: Exchange, from: SecretRecord): Promis
   const access = createSecret(store.random, 'agent')
   const refresh = createSecret(store.random, 'renew')
   const parent = from.kind === 'refresh' ? from.hash : null
-  const insert = (kind: string, hash: Buffer, expiresAt: number) =>
-    store.run(
-      insertInto('connection_secrets', {
-        hash,
-        connection_id: connectionId,
-        kind,
-        parent: kind === 'refresh' ? parent : null,
-        created_at: now,
-        expires_at: expiresAt,
-      }),
-    )
-  await insert('access', access.hash, now + accessLifeMs)
-  await insert('refresh', refresh.hash, now + refreshLifeMs)
+  const insert = (
+    secret: { kind: string; hash: Buffer; parent: Buffer | null },
+    lifeMs: number,
+  ) => {
+    const times = { createdAt: now, expiresAt: now + lifeMs }
+    return store.run(insertInto('connection_secrets', { ...secret, connectionId, ...times }))
+  }
+  await insert({ kind: 'access', hash: access.hash, parent: null }, accessLifeMs)
+  await insert({ kind: 'refresh', hash: refresh.hash, parent }, refreshLifeMs)
   await dropSurplus(store, connectionId, { now, access: access.hash, refresh: refresh.hash })
   const accessExpiresAt = Math.min(now + accessLifeMs, liveUntil(from, terms) ?? now)
   return { access: access.secret, refresh: refresh.secret, accessExpiresAt }

@@ -45,9 +45,8 @@ export interface MadeConnection {
 /** Stores a connection that waits for its agent, and returns its code once. All or nothing. */
 export async function makeConnection(
   store: ControlStore,
-  given: NewConnection,
+  { owner, codeChallenge, now, ...asked }: NewConnection,
 ): Promise<MadeConnection> {
-  const { owner, codeChallenge, now } = given
   const { secret: code, hash } = createSecret(store.random, 'code')
   const connectionId = createId(store.random, 'con')
   const [subscriptionId, tokenId, demoHash] =
@@ -57,25 +56,15 @@ export async function makeConnection(
     await displaceIdle(tx, subscriptionId, now)
     await tx.run(
       insertInto('connections', {
-        id: connectionId,
-        subscription_id: subscriptionId,
-        token_id: tokenId,
-        made_by: madeBy,
-        demo_hash: demoHash,
-        client_id: given.clientId,
-        client_name: given.clientName,
-        redirect_uri: given.redirectUri,
-        created_at: now,
+        ...{ id: connectionId, subscriptionId, tokenId, madeBy, demoHash },
+        ...asked,
+        createdAt: now,
       }),
     )
     await tx.run(
       insertInto('connection_secrets', {
-        hash,
-        connection_id: connectionId,
-        kind: 'code',
-        code_challenge: codeChallenge,
-        created_at: now,
-        expires_at: now + codeLifeMs,
+        ...{ hash, connectionId, kind: 'code', codeChallenge },
+        ...{ createdAt: now, expiresAt: now + codeLifeMs },
       }),
     )
   })

@@ -100,26 +100,14 @@ function inWindow({ since, now }: CodeWindow): Sql {
 export async function insertCode(
   store: ControlStore,
   {
-    networks,
+    codeId: id,
+    networks: { narrow: network, wider: widerNetwork, widest: widestNetwork },
     ...code
   }: Omit<EmailCode, 'wrongTries' | 'usedAt'> & {
     readonly networks: CodeNetworks
   },
 ): Promise<void> {
-  await store.run(
-    insertInto('email_codes', {
-      id: code.codeId,
-      purpose: code.purpose,
-      email: code.email,
-      language: code.language,
-      network: networks.narrow,
-      wider_network: networks.wider,
-      widest_network: networks.widest,
-      hash: code.hash,
-      subject: code.subject,
-      created_at: code.createdAt,
-    }),
-  )
+  await store.run(insertInto('email_codes', { id, ...code, network, widerNetwork, widestNetwork }))
 }
 
 /** The code with this id; undefined when it is unknown or was removed. */

@@ -36,14 +36,7 @@ export async function makePageSecret(
          ORDER BY expires_at DESC, hash
          LIMIT ${Number.MAX_SAFE_INTEGER} OFFSET ${pageSecretsMax - 1})`,
     )
-    await tx.run(
-      insertInto('session_secrets', {
-        hash,
-        session_id: sessionId,
-        subscription_id: subscriptionId,
-        expires_at: expiresAt,
-      }),
-    )
+    await tx.run(insertInto('session_secrets', { hash, sessionId, subscriptionId, expiresAt }))
   })
   return { secret, expiresAt }
 }

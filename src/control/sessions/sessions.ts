@@ -48,7 +48,7 @@ export async function makeSession(
          LIMIT ${Number.MAX_SAFE_INTEGER} OFFSET ${sessionsMax - 1})`,
     )
     const id = createId(tx.random, 'ses')
-    const times = { created_at: now, last_used_at: now }
+    const times = { createdAt: now, lastUsedAt: now }
     await tx.run(insertInto('sessions', { id, hash, email, kind, ...times }))
   })
   return secret

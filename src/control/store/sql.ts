@@ -43,9 +43,9 @@ export function sqlList(values: readonly SqlValue[]): Sql {
   return { texts: ['', ...values.slice(1).map(() => ', '), ''], values }
 }
 
-/** Adds a row to a table: the value of each column by its name. */
+/** Adds a row to a table: the value of each column by its name, `createdAt` of `created_at`. */
 export function insertInto(table: string, row: Readonly<Record<string, SqlValue>>): Sql {
-  const names = sqlText(Object.keys(row).join(', '))
+  const names = sqlText(Object.keys(row).map(columnName).join(', '))
   return sql`INSERT INTO ${sqlText(table)} (${names}) VALUES (${sqlList(Object.values(row))})`
 }
 
@@ -55,7 +55,13 @@ export function upsertInto(
   key: string,
   row: Readonly<Record<string, SqlValue>>,
 ): Sql {
-  const others = Object.keys(row).filter((name) => name !== key)
+  const others = Object.keys(row)
+    .map(columnName)
+    .filter((name) => name !== key)
   const set = sqlText(others.map((name) => `${name} = excluded.${name}`).join(', '))
   return sql`${insertInto(table, row)} ON CONFLICT (${sqlText(key)}) DO UPDATE SET ${set}`
+}
+
+function columnName(property: string): string {
+  return property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

@@ -212,15 +212,8 @@ async function insertToken(
 ): Promise<IssuedToken> {
   const { token, hash, hint } = createToken(store.random)
   const tokenId = createId(store.random, 'tok')
-  await store.run(
-    insertInto('tokens', {
-      id: tokenId,
-      subscription_id: subscriptionId,
-      hash,
-      hint,
-      created_at: now,
-    }),
-  )
+  const row = { id: tokenId, subscriptionId, hash, hint, createdAt: now }
+  await store.run(insertInto('tokens', row))
   return { tokenId, token }
 }
 

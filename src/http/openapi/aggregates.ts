@@ -15,7 +15,7 @@ import {
   pivotMax,
 } from '../../query/summary/raw-summary.js'
 import type { ReferenceDataset } from '../../service/reference.js'
-import { int32, int64, parameterRefs, refTo } from './json.js'
+import { inQuery, int32, int64, parameterRefs, refTo } from './json.js'
 import type { Json } from './json.js'
 
 const text = { type: 'string' }
@@ -83,10 +83,8 @@ export const aggregateNames: readonly string[] = [...listNames, 'pivot', 'rest',
 export function aggregateParameters(dataset: ReferenceDataset): Readonly<Record<string, Json>> {
   const examples: Json = summaryExample(dataset)
   const by = dataset.columns.find(isOrdered)
-  return {
+  return inQuery({
     [`${dataset.name}.top.by`]: {
-      name: 'by',
-      in: 'query',
       required: true,
       description: 'One column; with `-` in front the largest values come first.',
       schema: text,
@@ -96,8 +94,6 @@ export function aggregateParameters(dataset: ReferenceDataset): Readonly<Record<
       listNames.map((name) => [
         `${dataset.name}.aggregate.${name}`,
         {
-          name,
-          in: 'query',
           ...(name === 'measures' && { required: true }),
           ...lists[name],
           style: 'form',
@@ -106,28 +102,24 @@ export function aggregateParameters(dataset: ReferenceDataset): Readonly<Record<
         },
       ]),
     ),
-  }
+  })
 }
 
 /** The parameters of aggregates that are the same for every dataset. */
-export const sharedAggregateParameters: Readonly<Record<string, Json>> = {
-  'aggregate.pivot': { name: 'pivot', in: 'query', ...pivot },
-  'aggregate.rest': { name: 'rest', in: 'query', ...rest },
+export const sharedAggregateParameters = inQuery({
+  'aggregate.pivot': pivot,
+  'aggregate.rest': rest,
   'aggregate.limit': {
-    name: 'limit',
-    in: 'query',
     description: `Groups: 1 to ${groupsLimit.max}, ${groupsLimit.usual} when left out.`,
     schema: limit,
   },
   'aggregate.labels': {
-    name: 'labels',
-    in: 'query',
     description:
       'With true, codes come with their names, as `<group>:label`; with ru, with Russian names, ' +
       'where the dataset has them.',
     schema: { type: 'string', enum: ['true', 'ru', 'false'], default: 'false' },
   },
-}
+})
 
 /** The parameters of a dataset's aggregates but for filters and format. */
 export function aggregateRefs({ name }: ReferenceDataset): readonly Json[] {

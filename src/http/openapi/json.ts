@@ -18,3 +18,15 @@ export function parameterRefs(...names: readonly string[]): readonly Json[] {
 export const int32: Json = { type: 'integer', format: 'int32' }
 export const int64: Json = { type: 'integer', format: 'int64' }
 export const double: Json = { type: 'number', format: 'double' }
+
+/** Parameters of the query, each with the name that its component ends with, or its own. */
+export function inQuery(
+  parameters: Readonly<Record<string, Json>>,
+): Readonly<Record<string, Json>> {
+  return Object.fromEntries(
+    Object.entries(parameters).map(([component, rest]) => [
+      component,
+      { name: component.split('.').at(-1), in: 'query', ...rest },
+    ]),
+  )
+}

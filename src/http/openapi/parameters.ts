@@ -6,130 +6,102 @@ import { listElement } from '../../query/write-url.js'
 import type { ReferenceDataset } from '../../service/reference.js'
 import { wholeFormats } from './answers.js'
 import { filterExample, filterSchemaName } from './filters.js'
-import { int32, parameterRefs, refTo } from './json.js'
+import { inQuery, int32, parameterRefs, refTo } from './json.js'
 import type { Json } from './json.js'
 
 /** Parameters that are the same on every path. */
-export const sharedParameters: Readonly<Record<string, Json>> = {
+export const sharedParameters = inQuery({
   cursor: {
-    name: 'cursor',
-    in: 'query',
     description:
       'Goes on where a page ended: its `next_cursor` or `X-Next-Cursor`. The filters stay the ' +
       'same; `limit` and `select` may change.',
     schema: { type: 'string' },
   },
   format: {
-    name: 'format',
-    in: 'query',
     description:
       'The format of the page; it goes before the header `Accept`. `ndjson`, one object a line, ' +
       'is a format too: generators take it for a stream, which is what the export is.',
     schema: { type: 'string', enum: wholeFormats, default: 'json' },
   },
   excel: {
-    name: 'excel',
-    in: 'query',
     description:
       'With `format=csv`: CSV that Excel opens by a double click, with a byte order mark and the ' +
       'separator of the language in `Accept-Language`.',
     schema: { type: 'boolean', default: false },
   },
   header: {
-    name: 'header',
-    in: 'query',
     description:
       'The headings of CSV and XLSX. CSV has the names of columns, `2110`; XLSX has both, ' +
       '`Revenue (2110)`.',
     schema: { type: 'string', enum: ['label', 'code'] },
   },
   lang: {
-    name: 'lang',
-    in: 'query',
     // Without a default: clients send one, and only headings have a language.
     description: 'The language of labels in the headings of CSV and XLSX; English when left out.',
     schema: { type: 'string', enum: ['en', 'ru'] },
   },
   facts: {
-    name: 'facts',
-    in: 'query',
     description:
       'Adds what is known of the values of each column among the rows that the token sees. It ' +
       'costs no rows.',
     schema: { type: 'boolean', default: false },
   },
   'facts.labels': {
-    name: 'labels',
-    in: 'query',
     description: 'With `facts=true`: the names of codes, in English or in Russian.',
     schema: { type: 'string', enum: ['true', 'ru', 'false'], default: 'false' },
   },
   since: {
-    name: 'since',
-    in: 'query',
     description: 'The version that you have. A cursor holds it.',
     schema: { type: 'string' },
   },
   watch: {
-    name: 'watch',
-    in: 'query',
     description: 'The name of a watch list: changes of its rows and fields alone.',
     schema: { type: 'string' },
   },
   q: {
-    name: 'q',
-    in: 'query',
     required: true,
     description: 'A name, in any spelling, or a key or its beginning.',
     schema: { type: 'string', maxLength: 200 },
     example: 'лукойл',
   },
   'find.limit': {
-    name: 'limit',
-    in: 'query',
     description: 'The most entities.',
     schema: { ...int32, minimum: 1, maximum: 50, default: 10 },
   },
   explain: {
-    name: 'explain',
-    in: 'query',
     description: 'When nothing is found: says why, and names words that are nowhere, for one row.',
     schema: { type: 'boolean', default: false },
   },
   'export.format': {
-    name: 'format',
-    in: 'query',
     description: 'The format of the export; it goes before the header `Accept`.',
     schema: { type: 'string', enum: exportFormats, default: 'ndjson' },
   },
   datasets: {
     name: 'dataset',
-    in: 'query',
     description: 'Only these datasets; all of them when left out.',
     style: 'form',
     explode: false,
     schema: { type: 'array', items: { type: 'string' }, minItems: 1 },
   },
   'If-None-Match': {
-    name: 'If-None-Match',
     in: 'header',
     description: 'An `ETag` that you have: where it still holds the answer is 304.',
     schema: { type: 'string' },
   },
-}
+})
 
 /** The parameters of a dataset's page and export, by component name. */
 export function datasetParameters(dataset: ReferenceDataset): Readonly<Record<string, Json>> {
   const { name, limit, columns, sample } = dataset
   const [first] = sample.keys()
   return {
-    [`${name}.select`]: selectParameter(columns),
-    [`${name}.limit`]: {
-      name: 'limit',
-      in: 'query',
-      description: `Rows of the page: 1 to ${limit.max}, ${limit.default} when left out.`,
-      schema: { ...int32, minimum: 1, maximum: limit.max, default: limit.default },
-    },
+    ...inQuery({
+      [`${name}.select`]: selectParameter(columns),
+      [`${name}.limit`]: {
+        description: `Rows of the page: 1 to ${limit.max}, ${limit.default} when left out.`,
+        schema: { ...int32, minimum: 1, maximum: limit.max, default: limit.default },
+      },
+    }),
     ...Object.fromEntries(
       columns.map((column) => {
         const value = sample.get(column.name) ?? column.rules.example
@@ -152,8 +124,6 @@ export function filterRefs(
 
 function selectParameter(columns: readonly Column[]): Json {
   return {
-    name: 'select',
-    in: 'query',
     description:
       'Columns of the answer, in the order wanted; all of them when left out. May be repeated.',
     style: 'form',

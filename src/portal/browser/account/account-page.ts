@@ -1,4 +1,4 @@
-import type { AccountDescription } from '../../../service/account.js'
+import type { AccountDescription } from '../../../service/answer-schemas.js'
 import { connectionsView } from './connections-view.js'
 import { watchListsView, webhooksView } from './hooks-view.js'
 import { ordersView } from './orders-view.js'

@@ -1,4 +1,4 @@
-import type { AccountDescription } from '../../../service/account.js'
+import type { AccountDescription } from '../../../service/answer-schemas.js'
 import { barList } from '../chart/bar-list.js'
 import { shortValues } from '../../chart/short-values.js'
 import { element } from '../element.js'
