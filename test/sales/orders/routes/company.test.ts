@@ -69,6 +69,7 @@ await t.test('a company gets an invoice with both sides, VAT, and the sum in wor
   t.match(letter?.text, 'Акме Данные', 'the name of the service stands in the letter')
 })
 
+// Guarantee: invoices and receipts open for the address that ordered alone.
 await t.test('a paid order has a receipt, and only its buyer can open it', async (t) => {
   const shop = await startCompany(t)
   const { orderId } = await order(shop)
@@ -109,6 +110,18 @@ await t.test('a receipt stays as it was when the registry changes', async (t) =>
   const sheet = (text: string) => /<article class="paper">.*<\/article>/.exec(text)?.[0] ?? 'none'
   t.match(sheet(before), 'НДС 20 %')
   t.equal(sheet(after), sheet(before))
+})
+
+// Guarantee: no line of the log names who orders, pays or signs in.
+await t.test('the log has no address, company or secret of an order', async (t) => {
+  const shop = await startCompany(t)
+  const { orderId } = await order(shop)
+  await confirmOrder(partsOf(shop), orderId)
+  await shop.open(`/account/orders/${orderId}`, await shop.signIn(buyer.email))
+  await shop.letters('new-token')
+  const log = shop.world.log.join('')
+  t.match(log, '/account/orders/')
+  t.notMatch(log, /@|Ромашка|7707083893|Лесная|das_(live|session)_/i)
 })
 
 await t.test('a renewal is for the same company', async (t) => {
