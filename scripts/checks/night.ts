@@ -42,6 +42,11 @@ const steps: readonly Step[] = [
     seconds: 60 * minute,
   },
   {
+    name: 'webhooks',
+    line: `DAS_HOOK_KILLS=500 ${tests} test/io/webhooks/killed.test.ts`,
+    seconds: 60 * minute,
+  },
+  {
     name: 'summaries',
     line: `DAS_RUNS=170 ${tests} test/engine/summarize/summary-property.test.ts`,
     seconds: 15 * minute,

@@ -3,6 +3,7 @@ import type { Access } from '../access/access.js'
 import { noSubscription, principalOf, requireSubscriber } from '../access/principal.js'
 import type { Principal } from '../access/principal.js'
 import type { Catalog } from '../catalog.js'
+import { latestYears } from '../columns/predicate.js'
 import { historyText } from '../columns/history-value.js'
 import { listVersions } from '../control/dataset-versions.js'
 import type { PublishedVersion } from '../control/dataset-versions.js'
@@ -223,7 +224,22 @@ async function findSets(
   if (ready.length < sets.length) {
     throw takeExport('The changes since that version are not known', version.id)
   }
+  if (isWindowBack(access, ready[0])) {
+    throw takeExport('The plan shows rows again that it did not show then', version.id)
+  }
   return ready
+}
+
+/** Whether the window began later before a step: no step names the rows that it shows again. */
+function isWindowBack({ plan, version }: Access, first: ReadySet | undefined): boolean {
+  const { history, newestHistory } = version
+  if (!plan || plan.history === 'all' || !history || first?.newestBefore == null) return false
+  const years = plan.history
+  const [was, is] = [BigInt(first.newestBefore), newestHistory].map((newest) => {
+    const [window] = latestYears(history, newest, years)
+    return window?.kind === 'gte' ? window.value : null
+  })
+  return was != null && newestHistory !== undefined && (is == null || was > is)
 }
 
 function setsOf(

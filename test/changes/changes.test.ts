@@ -102,6 +102,37 @@ await t.test(
   },
 )
 
+await t.test(
+  'rows that a plan shows again, as its newest year went back, need an export',
+  async (t) => {
+    const years = registry
+      .replace('    key: inn', '    history: year\n    key: inn')
+      .replace('history: all', 'history: 1')
+    const of = (list: string) => ({
+      'data/a.parquet': `SELECT * FROM (VALUES ${list}) t(inn, year, secret)`,
+    })
+    const [right, wrong] = ["('a', 2024, 1), ('b', 2024, 1)", "('a', 2042, 1), ('b', 2024, 1)"]
+    const world = await startWorld(t, { files: of(right), registry: years })
+    const { token } = await world.subscribe(['firms:pro'])
+    const sinceThen = async () => {
+      const since = world.app.catalog().datasets.get('firms')?.version?.id ?? ''
+      return () => world.get(`/v1/firms/changes?since=${since}`, token)
+    }
+    const replace = async (list: string) => {
+      await writeParquet(world.folder, of(list))
+      await world.app.reload(true)
+      await compared(world, 'firms', token)
+    }
+    const forward = await sinceThen()
+    await replace(wrong)
+    t.match((await forward()).body, { from: 2042, data: [{ change: 'added', row: { inn: 'a' } }] })
+    const back = await sinceThen()
+    await replace("('a', 2025, 1), ('b', 2024, 1)")
+    t.match((await back()).body.detail, /rows again.*take an export/)
+    t.match((await forward()).body, { from: 2025, data: [{ change: 'added' }] })
+  },
+)
+
 await t.test("a delivery that was rolled back stands in nobody's way", async (t) => {
   const good = rows("('a', 2, 1), ('b', 2, 1)")
   const { changes } = await replaced(t, [

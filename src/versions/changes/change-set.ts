@@ -31,6 +31,8 @@ export interface ReadySet {
   /** The key, by its names in the dataset's files. */
   readonly key: readonly string[]
   readonly columns: ColumnChanges
+  /** `newestHistory` of the version before, as a text; null without. */
+  readonly newestBefore: string | null
 }
 
 /** What differs, or why that can't be told. */

@@ -51,7 +51,14 @@ await t.test('the largest valid request is a statement of bounded size', async (
   const key = [world.column('inn')]
   const sources = columns.map(({ source }) => source)
   const nothing = { added: [], removed: [], retyped: [] }
-  const facts = { kind: 'ready', rows: 9, sources, key: ['inn'], columns: nothing } as const
+  const facts = {
+    kind: 'ready',
+    rows: 9,
+    sources,
+    key: ['inn'],
+    columns: nothing,
+    newestBefore: null,
+  } as const
   const sets = Array.from({ length: 2500 }, (_, at) => ({ ...facts, path: `/${at}.parquet` }))
   for (const column of [world.column('inn'), world.column('name')]) {
     const values = Array.from({ length: 10_000 }, (_, at) => String(at))

@@ -35,7 +35,7 @@ await t.test('a list of keys is bound once for all steps', async (t) => {
       FROM range(${first}, ${first + keysOfStep}) keys(key), range(2) sides(side)
     ) TO '${path}'`)
     const columns = { added: [], removed: [], retyped: [] }
-    const names = { sources: ['id', 'total'], key: ['id'] }
+    const names = { sources: ['id', 'total'], key: ['id'], newestBefore: null }
     sets.push({ kind: 'ready', path, rows: 2 * keysOfStep, ...names, columns })
   }
   const statements: Statement[] = []

@@ -82,6 +82,7 @@ async function compare(
     sources: compared.map(({ column }) => column.source),
     key: after.key.map(({ source }) => source),
     columns: compareColumns(before, after),
+    newestBefore: before.newestHistory === undefined ? null : String(before.newestHistory),
   }
 }
 
