@@ -149,7 +149,7 @@ await t.test('groups and measures that are asked for have headings with labels',
     [
       ['number of rows', ''],
       ['Revenue, sum', 'thousand RUB'],
-      ['Profit / Revenue, p90', ''],
+      ['Profit / Revenue, 90th percentile', ''],
       ['Net margin', 'share'],
       ['Net margin', 'share'],
       ['Revenue, sum', 'thousand RUB'],
