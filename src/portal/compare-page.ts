@@ -13,8 +13,9 @@ import type { Html } from './html.js'
 import { lineFields } from './line-choice.js'
 import type { PageContext } from './page-context.js'
 import { queryLink } from './page-query.js'
-import { columnHeading, exactText, valueText } from './shown-value.js'
+import { columnHeading, valueText } from './shown-value.js'
 import { titledPage } from './titled-page.js'
+import { floatDigits } from './writers.js'
 
 export interface ComparisonView {
   readonly dataset: ShownDataset
@@ -160,7 +161,7 @@ function barChart(context: PageContext, line: ComparedLine, sides: readonly Side
                 height="100%"
               />
             </svg>
-            <span class="number" title="${exactText(context, text, line)}"
+            <span class="number" title="${short.exact(exactDigits(line, text))}"
               >${short.writeExact(text)}</span
             >
           </li>`,
@@ -200,12 +201,16 @@ function table(context: PageContext, view: ComparisonView, sides: readonly Side[
   </div>`
 }
 
+function exactDigits({ decimals }: ComparedLine, text: string): string {
+  return decimals === null ? floatDigits(text) : text
+}
+
 /** What is computed is written in short, with its digits in the title. */
 function valueCell(context: PageContext, line: ComparedLine, json: string): Html {
   const text = textOf(json).replace(/\.0$/, '')
   if (line.isMeasure && text !== '') {
-    const { writeExact } = shortValues(context.language, line.unit ?? '')
-    return html`<td title="${exactText(context, text, line)}">${writeExact(text)}</td>`
+    const { writeExact, exact } = shortValues(context.language, line.unit ?? '')
+    return html`<td title="${exact(exactDigits(line, text))}">${writeExact(text)}</td>`
   }
   const { name, unit, decimals } = line
   const column = { name, unit, decimals, type: 'number', isQuantity: true } as const

@@ -104,7 +104,8 @@ function columnsSection({ words }: PageContext, { columns, aggregates }: ShownDa
 /** The attributes are for the script. */
 function columnRow(column: ShownColumn): Html {
   const { name, label, section, type, unit, description } = column
-  const flags = { key: column.isKey, quantity: column.isQuantity }
+  const isFloat = type === 'number' && column.decimals === null
+  const flags = { key: column.isKey, quantity: column.isQuantity, float: isFloat }
   const set = Object.entries(flags).flatMap(([flag, isSet]) => (isSet ? flag : []))
   return html`<tr
     data-name="${name}"

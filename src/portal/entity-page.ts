@@ -12,7 +12,8 @@ import { linkedRows } from './linked-rows.js'
 import { lineFields } from './line-choice.js'
 import type { PageContext } from './page-context.js'
 import { queryLink } from './page-query.js'
-import { columnHeading, exactText, valueText } from './shown-value.js'
+import { columnHeading, valueText } from './shown-value.js'
+import { floatDigits } from './writers.js'
 
 /** A column of the page with its value in each row, newest first: JSON texts. */
 export interface Line {
@@ -139,8 +140,8 @@ function chartSection(
       .flatMap((time, at) => {
         const json = values[at] ?? empty
         const text = textOf(json)
-        const written = exactText(context, json, column)
-        return text === '' ? [] : { ...time, name: '', y: Number(text), yText: text, written }
+        const yText = column.decimals === null ? floatDigits(text) : text
+        return text === '' ? [] : { ...time, name: '', y: Number(text), yText }
       })
       .toReversed(),
   }))

@@ -170,7 +170,11 @@ async function compare(visited: Visit): Promise<string | null | undefined> {
   const isCut = query.getAll('line').length > comparedLinesMax
   const shown = { dataset, comparison, keys, lines, choices, isCut, drawn, paid }
   if (query.get('format') === 'xlsx') {
-    return sendSheet(visited, `compare-${encodeForUrl(comparison.period)}`, compareSheet(context, shown))
+    return sendSheet(
+      visited,
+      `compare-${encodeForUrl(comparison.period)}`,
+      compareSheet(context, shown),
+    )
   }
   return comparePage(context, shown)
 }

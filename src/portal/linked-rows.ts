@@ -6,7 +6,8 @@ import { entityWords } from './entity-words.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import type { PageContext } from './page-context.js'
-import { columnHeading, digitsMax, valueText } from './shown-value.js'
+import { columnHeading, valueText } from './shown-value.js'
+import { digitsMax } from './writers.js'
 
 /** The rows of another dataset that have the key of an entity, with their totals. */
 export function linkedRows(

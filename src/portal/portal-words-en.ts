@@ -190,6 +190,7 @@ export const englishWords = {
   addGroup: 'Add a group',
   removeGroup: (group: string) => `Remove the group ${group}`,
   level: (name: string) => `level ${name}`,
+  shareUnit: 'share',
   dateParts: { year: 'year', quarter: 'quarter', month: 'month', day: 'day' } as Readonly<
     Record<string, string>
   >,

@@ -194,6 +194,7 @@ export const russianWords: PortalWords = {
   addGroup: 'Добавить группу',
   removeGroup: (group) => `Убрать группу ${group}`,
   level: (name) => `уровень ${name}`,
+  shareUnit: 'доля',
   dateParts: { year: 'год', quarter: 'квартал', month: 'месяц', day: 'день' },
   order: 'Порядок',
   orderByGroups: 'по группам',

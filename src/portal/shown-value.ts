@@ -6,12 +6,11 @@ import { shortValues } from './chart/short-values.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import type { PageContext } from './page-context.js'
+import { floatDigits } from './writers.js'
 
 /** What is written of a column. */
 export type ValueColumn = Pick<ShownColumn, 'name' | 'type' | 'unit' | 'isQuantity' | 'decimals'>
 
-/** Of a floating-point number. */
-export const digitsMax = 15
 const dash = '–'
 
 /** A value as the language writes it, from its JSON text: codes with their meaning beside them. */
@@ -30,16 +29,6 @@ export function valueText(
   return label === null ? text : `${text} · ${label}`
 }
 
-/** A figure with its unit and all digits that it surely knows, for pointing at a short one. */
-export function exactText(
-  context: PageContext,
-  json: string,
-  { unit, decimals }: Pick<ValueColumn, 'unit' | 'decimals'>,
-): string {
-  const plain = { name: '', type: 'number', unit: null, isQuantity: true, decimals } as const
-  return [valueText(context, plain, json), unit].filter((each) => each !== null).join(' ')
-}
-
 /** Shares are in percent. A floating-point number has as many digits as it surely knows. */
 function numberText(
   words: PageContext['words'],
@@ -48,11 +37,7 @@ function numberText(
   { unit, decimals }: Pick<ValueColumn, 'unit' | 'decimals'>,
 ): string {
   if (shareUnit.test(unit ?? '')) return shortValues(language, unit ?? '').writeExact(text)
-  const isLong =
-    /e/i.test(text) || (decimals === null && text.replace(/\D/g, '').length > digitsMax)
-  if (!isLong) return words.digits(text)
-  const number = new Intl.NumberFormat(language, { maximumSignificantDigits: digitsMax })
-  return number.format(Number(text)).replace('-', '\u2212')
+  return words.digits(decimals === null || /e/i.test(text) ? floatDigits(text) : text)
 }
 
 /** The label with the code, and the unit unless it is said elsewhere. */

@@ -58,6 +58,16 @@ function byteWriter(locale: string): (bytes: number) => string {
   }
 }
 
+/** Of a floating-point number. */
+export const digitsMax = 15
+
+/** The digits that a floating-point number surely knows, without an exponent. */
+export function floatDigits(text: string): string {
+  if (!/e/i.test(text) && text.replace(/\D/g, '').length <= digitsMax) return text
+  const options = { maximumSignificantDigits: digitsMax, useGrouping: false } as const
+  return new Intl.NumberFormat('en', options).format(Number(text))
+}
+
 /**
  * Returns a formatter that adds thousands separators to numbers of five digits or more; four digits
  * are often a year. A minus is U+2212. It never parses the text as a number, so every digit is

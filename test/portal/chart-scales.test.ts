@@ -31,7 +31,7 @@ await t.test('a line joins neighbouring years only, and higher values are higher
         y === null ? [] : [{ name: '', x: 2000 + at, xText: `${2000 + at}`, y, yText: `${y}` }],
       )
       const series = [{ name: '', points }]
-      const short = { write: String }
+      const short = { write: String, exact: String }
       const shapes = lineShapes({ series, times, isJoined: true, width: 760, short })
       const places = shapes.flatMap((shape) => (shape.kind === 'point' ? [shape] : []))
       const joined = shapes.flatMap((shape) =>

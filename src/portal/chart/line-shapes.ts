@@ -9,8 +9,6 @@ export interface Point {
   readonly y: number
   readonly xText: string
   readonly yText: string
-  /** What pointing at it shows; left out = its digits. */
-  readonly written?: string
 }
 
 /** A time that may have no value. */
@@ -31,7 +29,7 @@ export interface LineChart {
   readonly isJoined: boolean
   /** In pixels. */
   readonly width: number
-  readonly short: Pick<ShortValues, 'write'>
+  readonly short: Pick<ShortValues, 'write' | 'exact'>
 }
 
 /** A part of a picture, in pixels. */
@@ -92,7 +90,7 @@ export function lineShapes(chart: LineChart): readonly Shape[] {
     ...xLabels(asked, scale, width),
     ...series.flatMap(({ points: own }, index) => [
       ...(isJoined ? runsOf(own, times).map((run) => pathOf(run, index, scale)) : []),
-      ...own.map((point) => markOf(point, index, scale)),
+      ...own.map((point) => markOf(point, index, scale, short)),
     ]),
   ]
 }
@@ -192,8 +190,13 @@ function pathOf(points: readonly Point[], series: number, { x, y }: Scale): Shap
   return { kind: 'path', series, points: places.join(' ') }
 }
 
-function markOf(point: Point, series: number, { x, y }: Scale): Shape {
-  const title = `${point.xText}: ${point.written ?? point.yText}`
+function markOf(
+  point: Point,
+  series: number,
+  { x, y }: Scale,
+  { exact }: LineChart['short'],
+): Shape {
+  const title = `${point.xText}: ${exact(point.yText)}`
   return { kind: 'point', series, x: rounded(x(point)), y: rounded(y(point.y)), title }
 }
 

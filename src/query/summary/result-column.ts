@@ -98,6 +98,7 @@ const russianFunctions: Readonly<Record<string, string>> = {
 
 /** `Revenue, sum` for a function of a column, `Net profit / Revenue, ratio` for one of two. */
 function measureLabels(aggregate: Aggregate): readonly (string | null)[] {
+  if (aggregate.of === null) return ['Rows', 'Строки']
   const name = aggregate.kind === 'percentile' ? `p${aggregate.percent}` : aggregate.kind
   const noteds = [name, russianFunctions[name] ?? name]
   const labelsOf: readonly ((column: Column) => string | null)[] = [

@@ -3,6 +3,7 @@ import { element } from '../element.js'
 import { labels, words } from '../page-words.js'
 import { answerFrame } from '../question/answer-frame.js'
 import { filterEditor } from '../question/filter-rows.js'
+import { columnTitle } from '../question/page-column.js'
 import { limitInput, questionForm } from '../question/panel.js'
 import type { PageFacts, Panel, ViewChanges } from '../question/panel.js'
 import { requestView } from '../question/request-view.js'
@@ -12,7 +13,9 @@ import type { AnalysisView } from '../question/view.js'
 import { groupChoice } from './group-choice.js'
 import { measureChoice } from './measure-choice.js'
 import { orderChoice } from './order-choice.js'
+import type { OrderPart } from './order-choice.js'
 import { askSummary } from './summary-answer.js'
+import { summaryColumns } from './summary-columns.js'
 
 /** The service's own limits of groups in an answer. */
 const limit = { usual: 100, max: 10_000 } as const
@@ -60,7 +63,13 @@ function summaryParts(facts: PageFacts, question: SummaryQuestion) {
   const measures = measureChoice(facts, question.measures)
   const group = groupChoice(columns, question.group)
   const filters = filterEditor(filterable, question.filters)
-  const asked = () => [...measures.read(), ...group.read()]
+  const asked = (): readonly OrderPart[] => {
+    const chosen = { ...question, measures: measures.read(), group: group.read() }
+    const named = summaryColumns(facts, chosen, words)
+    const titles = [...named.measures, ...named.groups].map(columnTitle)
+    const texts = [...chosen.measures, ...chosen.group]
+    return texts.map((text, at) => ({ text, title: titles[at] ?? text }))
+  }
   const order = orderChoice(question.order, asked())
   const groups = limitInput('groups', words.groupsOfAnswer, {
     value: question.limit ?? limit.usual,

@@ -3,20 +3,26 @@ import { element } from '../element.js'
 import { words } from '../page-words.js'
 import type { FormPart } from '../question/row-list.js'
 
+/** A measure or a group, as a request says it and as people read it. */
+export interface OrderPart {
+  readonly text: string
+  readonly title: string
+}
+
 export interface OrderChoice extends FormPart<string> {
   /** Offers the measures and groups that are asked for now. */
-  readonly offer: (parts: readonly string[]) => void
+  readonly offer: (parts: readonly OrderPart[]) => void
 }
 
 /** The order of the groups: by themselves, or by a measure, from either end. */
-export function orderChoice(chosen: string, parts: readonly string[]): OrderChoice {
+export function orderChoice(chosen: string, parts: readonly OrderPart[]): OrderChoice {
   const select = element('select')
-  const offer = (asked: readonly string[]) => {
+  const offer = (asked: readonly OrderPart[]) => {
     const { value } = select
-    const keys = [...new Set(asked.map(orderKey))]
-    const options = keys.flatMap((key) => [
-      element('option', { value: `-${key}` }, words.largestFirst(key)),
-      element('option', { value: key }, words.smallestFirst(key)),
+    const titles = new Map(asked.map(({ text, title }) => [orderKey(text), title]))
+    const options = [...titles].flatMap(([key, title]) => [
+      element('option', { value: `-${key}` }, words.largestFirst(title)),
+      element('option', { value: key }, words.smallestFirst(title)),
     ])
     select.replaceChildren(element('option', { value: '' }, words.orderByGroups), ...options)
     select.value = options.some((option) => option.value === value) ? value : ''

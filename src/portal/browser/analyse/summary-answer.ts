@@ -41,7 +41,7 @@ export async function askSummary(
   await askInto(frame, { path, token: facts.token }, (answer) => {
     const rowsPath = pathOfExport(facts.dataset, { filters: question.filters, select: [] })
     const files = takeAway(filesOf(path, rowsPath), facts.token)
-    const columns = summaryColumns(facts, question)
+    const columns = summaryColumns(facts, question, words)
     show(frame, answer, { columns, files, acts: groupActs(facts, question, columns, opened) })
   })
 }
@@ -61,11 +61,13 @@ function show(
   }
   const shown = truncated ? words.firstGroups(rows.length, found) : words.groupsShown(rows.length)
   arrive(answer, met === null ? shown : `${shown} · ${words.rowsMet(met)}`)
-  const named = columns.groups.map(labelColumn).filter(({ name }) => rows[0]?.has(name))
+  const named = columns.groups
+    .map((group) => labelColumn(group, words.labels))
+    .filter(({ name }) => rows[0]?.has(name))
   const all = [
     ...columns.groups.flatMap((group) => [
       group,
-      ...named.filter(({ name }) => name === labelColumn(group).name),
+      ...named.filter(({ name }) => name === labelColumn(group, words.labels).name),
     ]),
     ...columns.measures,
   ]
@@ -90,6 +92,6 @@ function groupNames(rows: readonly Row[], { groups, time }: SummaryColumns): (ro
 function nameIn(row: Row, group: PageColumn): string {
   const value = row.get(group.name)
   if (!value || value.kind === 'empty') return words.empty
-  const label = row.get(labelColumn(group).name)?.text ?? ''
+  const label = row.get(labelColumn(group, words.labels).name)?.text ?? ''
   return label === '' ? value.text : `${value.text} ${label}`
 }

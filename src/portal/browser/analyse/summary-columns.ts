@@ -1,9 +1,8 @@
 import { parseCalls } from '../../../columns/call-text.js'
 import type { Call } from '../../../columns/call-text.js'
-import { meantSide } from '../../../columns/formula.js'
-import { words } from '../page-words.js'
-import type { DatasetColumn, PageColumn } from '../question/page-column.js'
-import type { PageFacts } from '../question/panel.js'
+import { meantSide, sideText } from '../../../columns/formula.js'
+import type { PortalWords } from '../../portal-words-en.js'
+import type { DatasetColumn, DefinedMeasure, PageColumn } from '../question/page-column.js'
 import type { SummaryQuestion } from '../question/summary-question.js'
 
 /** The columns of an answer. */
@@ -19,24 +18,32 @@ const dateParts: readonly string[] = ['year', 'quarter', 'month', 'day']
 const momentTypes: readonly string[] = ['date', 'timestamp']
 const numberTypes: readonly string[] = ['integer', 'number']
 
-type Facts = Pick<PageFacts, 'columns' | 'measures' | 'history'>
+interface Facts {
+  readonly columns: readonly DatasetColumn[]
+  readonly measures: readonly DefinedMeasure[]
+  readonly history: string
+}
 
 /** Names, types and units of what a question asks for. */
-export function summaryColumns(facts: Facts, question: SummaryQuestion): SummaryColumns {
+export function summaryColumns(
+  facts: Facts,
+  question: Pick<SummaryQuestion, 'group' | 'measures'>,
+  words: PortalWords,
+): SummaryColumns {
   const groups = question.group.flatMap((text) => parseCalls(text, 'group'))
   const time = groups.find((call) => isTime(facts, call))
   return {
-    groups: groups.map((call) => groupColumn(facts, call)),
+    groups: groups.map((call) => groupColumn(facts, call, words)),
     measures: question.measures
       .flatMap((text) => parseCalls(text, 'measures'))
-      .map((call) => measureColumn(facts, call)),
+      .map((call) => measureColumn(facts, call, words)),
     time: time ? keyOf(time) : '',
   }
 }
 
 /** The column of the names of a group's codes. */
-export function labelColumn(group: PageColumn): PageColumn {
-  return { ...group, name: `${group.name}:label`, label: words.labels, type: 'string' }
+export function labelColumn(group: PageColumn, label: string): PageColumn {
+  return { ...group, name: `${group.name}:label`, label, type: 'string' }
 }
 
 /** The name in the answer. */
@@ -67,7 +74,7 @@ const plain = {
   isQuantity: false,
 } as const
 
-function groupColumn(facts: Facts, call: Call): PageColumn {
+function groupColumn(facts: Facts, call: Call, words: PortalWords): PageColumn {
   // A level of codes: `okved:section`.
   const [column] = operandColumns(facts, call.alias === null ? call : { ...call, name: call.alias })
   const name = call.alias === null ? keyOf(call) : `${call.alias}:${call.name}`
@@ -75,43 +82,42 @@ function groupColumn(facts: Facts, call: Call): PageColumn {
   const { label = '', description = '', levels = {}, levelLabels = {} } = column ?? {}
   const prefix = Object.keys(levels).find((each) => levels[each] === call.text) ?? ''
   const level = call.alias === null ? prefix : call.name
-  const called = [label, levelLabels[level] ?? ''].filter((text) => text !== '').join(', ')
+  const part = levelLabels[level] ?? words.dateParts[call.operands === null ? '' : call.name] ?? ''
+  const called = [label, part].filter((text) => label !== '' && text !== '').join(', ')
   return { ...plain, name, type: type ?? 'string', label: called, description }
 }
 
-function measureColumn(facts: Facts, call: Call): PageColumn {
+function measureColumn(facts: Facts, call: Call, words: PortalWords): PageColumn {
   const named = { ...plain, name: keyOf(call), type: 'number', isQuantity: true } as const
   const defined = facts.measures.find(({ name }) => call.operands === null && name === call.name)
   if (defined) return { ...named, ...defined, name: keyOf(call) }
   const addsUp = call.name === 'sum' || call.name === 'count'
-  if (call.operands === null) return { ...named, addsUp, description: words.countRows }
+  if (call.operands === null) return { ...named, addsUp, label: words.countRows }
   const sides = sidesOf(facts, call)
+  const described = words.functions[call.name] ?? call.name
+  const isLabelled = sides.every(({ label }) => label !== '')
+  const label = isLabelled ? `${sides.map((side) => side.label).join(' / ')}, ${described}` : ''
+  const about = { addsUp, label, description: call.text }
+  if (counting.includes(call.name)) return { ...named, ...about }
   if (sides.some(({ isPlain }) => !isPlain)) {
-    const unit = call.name === 'growth' ? '' : unitOfSides(sides)
     return {
       ...named,
-      addsUp,
-      description: call.text,
-      unit: counting.includes(call.name) ? '' : unit,
+      ...about,
+      unit: call.name === 'growth' ? words.shareUnit : unitOfSides(sides),
     }
   }
   const [column, divisor] = sides.flatMap(({ columns }) => columns)
-  if (!column) return { ...named, addsUp, description: call.text }
-  const what = [column, divisor].flatMap((each) => each?.description || each?.name || [])
-  const described = words.functions[call.name] ?? call.name
-  const description = `${described}: ${what.join(' / ')}`
-  const labels = [column, divisor].flatMap((each) => each?.label || [])
-  const isLabelled = labels.length > 0 && labels.length === (divisor ? 2 : 1)
-  const label = isLabelled ? `${labels.join(' / ')}, ${described}` : ''
-  if (counting.includes(call.name)) return { ...named, addsUp, label, description }
+  if (!column) return { ...named, ...about }
   const unit = divisor ? quotientUnit(column, divisor) : column.unit
-  if (numberTypes.includes(column.type)) return { ...named, addsUp, label, description, unit }
-  return { ...named, label, description, type: column.type, isQuantity: false }
+  if (numberTypes.includes(column.type)) return { ...named, ...about, unit }
+  return { ...named, ...about, type: column.type, isQuantity: false }
 }
 
 /** The columns of an operand; none if one of them is unknown. */
 interface PageSide {
   readonly columns: readonly DatasetColumn[]
+  /** Its formula with the labels of its columns; empty if one of them has none. */
+  readonly label: string
   /** It is one column in every row, without a factor. */
   readonly isPlain: boolean
   readonly isMultiple: boolean
@@ -120,12 +126,14 @@ interface PageSide {
 function sidesOf({ columns }: Facts, { operands }: Call): readonly PageSide[] {
   const find = (name: string) => columns.find((column) => column.name === name)
   return (operands?.[0] ?? []).map((operand): PageSide => {
-    const { factor = null, terms = [] } =
-      meantSide(operand, (name) => find(name) !== undefined) ?? {}
+    const side = meantSide(operand, (name) => find(name) !== undefined)
+    const { factor = null, terms = [] } = side ?? {}
     const found = terms.flatMap(({ name }) => find(name) ?? [])
     const isWhole = terms.length > 0 && found.length === terms.length
     const isPlain = isWhole && factor === null && terms.length === 1 && terms[0]?.at === null
-    return { columns: isWhole ? found : [], isPlain, isMultiple: factor !== null }
+    const isLabelled = isWhole && found.every((column) => column.label !== '')
+    const label = side && isLabelled ? sideText(side, (name) => find(name)?.label ?? name) : ''
+    return { columns: isWhole ? found : [], label, isPlain, isMultiple: factor !== null }
   })
 }
 

@@ -15,7 +15,7 @@ interface Bar {
 /** A bar for each value, with its name before it and its number after it. */
 export function barList(
   bars: readonly Bar[],
-  { writeExact }: Pick<ShortValues, 'writeExact'>,
+  { writeExact, exact }: Pick<ShortValues, 'writeExact' | 'exact'>,
 ): HTMLElement {
   const spans = barSpans(bars.map(({ y }) => y))
   const items = bars.map(({ name, xText, yText, act }, at) => {
@@ -28,7 +28,7 @@ export function barList(
       {},
       act ? button(label, act, { class: 'sort' }) : element('span', {}, label),
       svgElement('svg', { 'aria-hidden': 'true' }, rect),
-      element('span', { class: 'number', title: yText }, writeExact(yText)),
+      element('span', { class: 'number', title: exact(yText) }, writeExact(yText)),
     )
   })
   return element('ol', { class: 'bars' }, ...items)

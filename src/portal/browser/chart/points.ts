@@ -1,5 +1,6 @@
 import type { Point, Series, Time } from '../../chart/line-shapes.js'
 import type { Cell, Row } from '../question/exact-rows.js'
+import { shownDigits } from '../question/page-column.js'
 import type { PageColumn } from '../question/page-column.js'
 
 /** Rows to draw, with the columns that they have. */
@@ -67,7 +68,16 @@ export function pointsOf(
     const over = hasTimes ? row.get(time) : undefined
     const x = over ? timeOf(over) : null
     if (!value || !Number.isFinite(y) || Number.isNaN(x)) return []
-    return [{ name: nameOf(row), x, y, xText: over?.text ?? '', yText: value.text, row }]
+    return [
+      {
+        name: nameOf(row),
+        x,
+        y,
+        xText: over?.text ?? '',
+        yText: shownDigits(drawn, value.text),
+        row,
+      },
+    ]
   })
 }
 

@@ -28,6 +28,7 @@ export function readColumns(): readonly DatasetColumn[] {
       levelLabels: textsOf('levelLabels'),
       isKey: flags.includes('key'),
       isQuantity: flags.includes('quantity'),
+      isFloat: flags.includes('float'),
     }
   })
 }

@@ -1,5 +1,6 @@
 import type { ShownType } from '../../../columns/column-types.js'
 import type { Operator } from '../../../columns/operators.js'
+import { floatDigits } from '../../writers.js'
 
 /** A column of the dataset, or of an answer, as the page shows it; unknown texts are empty. */
 export interface PageColumn {
@@ -16,6 +17,8 @@ export interface PageColumn {
   readonly isKey: boolean
   /** A number that can be added up or drawn. */
   readonly isQuantity: boolean
+  /** A floating-point number, which has more digits than it knows. */
+  readonly isFloat?: boolean
   /** Its values for several groups are one value for all of them when they are added up. */
   readonly addsUp?: boolean
 }
@@ -45,6 +48,11 @@ const hintLettersMax = 60
 /** What a heading says of a column: `Revenue · 2110`, or its name alone. */
 export function columnTitle({ name, label }: Pick<PageColumn, 'name' | 'label'>): string {
   return label === '' || label === name ? name : `${label} · ${name}`
+}
+
+/** The digits of a number that people read. */
+export function shownDigits({ isFloat = false }: PageColumn, text: string): string {
+  return isFloat ? floatDigits(text) : text
 }
 
 /** A column as one choice of a list; without a label, the beginning of its description follows. */

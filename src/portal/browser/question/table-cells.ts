@@ -1,7 +1,7 @@
 import { button, element } from '../element.js'
 import { words } from '../page-words.js'
 import type { Cell } from './exact-rows.js'
-import { columnTitle } from './page-column.js'
+import { columnTitle, shownDigits } from './page-column.js'
 import type { PageColumn } from './page-column.js'
 import { noActs } from './table-acts.js'
 import type { TableActs } from './table-acts.js'
@@ -52,8 +52,10 @@ export function bodyCell(
   return made
 }
 
-function cellText({ unit }: PageColumn, { kind, text }: Cell): string {
-  return kind === 'number' && unit !== '' ? words.digits(text) : text
+function cellText(column: PageColumn, { kind, text }: Cell): string {
+  if (kind !== 'number') return text
+  const digits = shownDigits(column, text)
+  return column.unit === '' ? digits : words.digits(digits)
 }
 
 function isNumber(type: string): boolean {
