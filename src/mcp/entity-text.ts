@@ -13,7 +13,7 @@ import { textOf } from '../service/entity-rows.js'
 import type { Page, PageAnswer, Room } from '../service/page.js'
 import { many } from '../text.js'
 import type { Entity } from '../versions/version.js'
-import { entityUrl, searchAnswer } from './query-answer.js'
+import { entityUrl, searchAnswer, shownQuota } from './query-answer.js'
 
 /** Of the text as it is serialised; the rest of the answer is short. */
 const lettersMax = 29_500
@@ -131,7 +131,7 @@ function entityAnswer(page: Page, entity: Entity, id: string, site: string): obj
       ...(periods && { periods }),
       truncated: hasMore,
       version: version.id,
-      quota: quota ? { rows_remaining: quota.remaining, scope: quota.scope } : null,
+      quota: shownQuota(quota),
     },
   }
 }

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { keepingDigits, writtenJson } from '../query/exact-json.js'
 import type { WrittenJson } from '../query/exact-json.js'
 import { cellsByName, textOfJson, textsOf } from '../row-texts.js'
@@ -5,6 +6,7 @@ import { textOf } from '../service/entity-rows.js'
 import { many } from '../text.js'
 import type { FoundAnswer } from '../service/find.js'
 import type { ColumnHead, Cost, GroupsAnswer, Page, Room } from '../service/page.js'
+import type { QueryAnswer as QueryAnswerSchema } from './tool-answers.js'
 
 /** The serialised answer (contract 2). */
 export const lettersMax = 30_000
@@ -12,21 +14,7 @@ export const lettersMax = 30_000
 export const restLetters = 600
 
 /** The answer of `query`: columns by name, each a list of one value a row. */
-export interface QueryAnswer {
-  /** In the requested order, which objects lose for names made of digits. */
-  readonly columns: readonly string[]
-  readonly data: Readonly<Record<string, readonly unknown[]>>
-  readonly row_count: number
-  readonly next_cursor: string | null
-  /** Rows were left out to keep the answer short. */
-  readonly truncated: boolean
-  readonly version: string
-  /** Null when no quota applies. */
-  readonly quota: { readonly rows_remaining: number; readonly scope: string } | null
-  readonly hint?: string
-  /** The hint explains an empty answer, and cost one row of the quota. */
-  readonly explained?: true
-}
+export type QueryAnswer = Static<typeof QueryAnswerSchema>
 
 /** How many rows an answer of `query` or `top` can hold. */
 export const answerRoom: Room<ColumnHead> = roomFor(nameLetters)

@@ -26,10 +26,13 @@ export const DescribeAnswer = Type.Object({
 
 /** What every answer with data has. */
 const dataHead = {
+  /** In the requested order, which objects lose for names made of digits. */
   columns: texts,
   data: columnLists,
+  /** Rows were left out to keep the answer short. */
   truncated: Type.Boolean(),
   version: text,
+  /** Null when no quota applies. */
   quota: Type.Union([Type.Object({ rows_remaining: count, scope: text }), Type.Null()]),
   hint: Type.Optional(text),
 }
@@ -37,6 +40,7 @@ const dataHead = {
 export const TopAnswer = Type.Object({
   ...dataHead,
   row_count: count,
+  /** The hint explains an empty answer, and cost one row of the quota. */
   explained: Type.Optional(Type.Boolean()),
 })
 

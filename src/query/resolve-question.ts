@@ -9,30 +9,17 @@ import { badCursor, cursorVersion, readCursor, writeCursor } from './cursor.js'
 import type { CursorScope } from './cursor.js'
 import { headingsOf } from './headings.js'
 import { rowFormatOf } from './page-format.js'
-import type { PageFormat } from './page-format.js'
 import type { Position, Question } from './question.js'
 import { isLong } from './raw-question.js'
 import type { RawQuestion } from './raw-question.js'
 import { filtersKey, readFilters } from './read-filters.js'
-import type { Filter, ReadFilter } from './read-filters.js'
+import type { ReadFilter } from './read-filters.js'
+import type { Resolved } from './resolved.js'
 
 /** A question that is ready to run, and its cursors. */
-export interface ResolvedQuestion {
-  /** Access to the version that is read: the cursor's if it is kept, otherwise the newest. */
-  readonly access: Access
+export interface ResolvedQuestion extends Resolved {
   readonly question: Question
-  readonly format: PageFormat
-  /** Of the columns, in formats whose headings can be chosen; else null. */
-  readonly headings: readonly string[] | null
-  /** The caller's filters, without those that the access adds. */
-  readonly filters: readonly Filter[]
   readonly cursorAfter: (position: Position) => string
-  /**
-   * Equal for requests with equal answers on the same version and access. The key contains the
-   * position only as the cursor: entity tags derive from the key, and the caller knows its other
-   * parts.
-   */
-  readonly key: string
 }
 
 /**

@@ -6,23 +6,15 @@ import { quoted } from '../text.js'
 import { checkFormat, checkLimit, findColumn, selectColumns, visibleColumn } from './check-parts.js'
 import { headingsOf } from './headings.js'
 import { rowFormatOf } from './page-format.js'
-import type { PageFormat } from './page-format.js'
 import { filtersKey, readFilters } from './read-filters.js'
-import type { Filter } from './read-filters.js'
+import type { Resolved } from './resolved.js'
 import { findPartColumn, meantDirection, partError, writtenCall } from './summary/part-column.js'
 import type { Top } from './top.js'
 import type { RawTop } from './parse-top.js'
 
 /** A top that is ready to run. Its answer is charged row by row. */
-export interface ResolvedTop {
-  readonly access: Access
+export interface ResolvedTop extends Resolved {
   readonly top: Top
-  readonly format: PageFormat
-  readonly headings: readonly string[] | null
-  /** The caller's filters, without those that the access adds. */
-  readonly filters: readonly Filter[]
-  /** Equal for requests with equal answers on the same version and access. */
-  readonly key: string
 }
 
 /**

@@ -5,7 +5,7 @@ import { filterHint } from '../query/filter-hint.js'
 import type { PageFormat } from '../query/page-format.js'
 import type { RawChanges } from '../query/parse-changes.js'
 import type { RawQuestion } from '../query/raw-question.js'
-import type { ResolvedQuestion } from '../query/resolve-question.js'
+import type { Resolved } from '../query/resolved.js'
 import type { RawSummary } from '../query/summary/raw-summary.js'
 import type { RawTop } from '../query/parse-top.js'
 import type { Version } from '../versions/version.js'
@@ -74,12 +74,7 @@ export interface AnswerHead {
 
 /** What every answer to this request says. */
 export function answerHead(
-  {
-    access,
-    filters,
-    format,
-    headings,
-  }: Pick<ResolvedQuestion, 'access' | 'filters' | 'format' | 'headings'>,
+  { access, filters, format, headings }: Resolved,
   tag: string,
 ): AnswerHead & { readonly tag: string } {
   const { version } = access

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../errors.js'
 import { recordAction } from '../audit.js'
 import { sql } from '../store/sql.js'
+import type { Sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 
 /** `displaced`: a newer connection took its place, see `connectionsMax`. */
@@ -22,12 +23,7 @@ export function endConnection(
   { reason, now }: { readonly reason: ConnectionEnd; readonly now: number },
 ): Promise<boolean> {
   return store.write(async (tx) => {
-    const ended = await tx.all<EndedRow>(
-      sql`UPDATE connections SET ended_at = ${now}, end_reason = ${reason}
-       WHERE id = ${connectionId} AND ended_at IS NULL
-       RETURNING id AS "connectionId", subscription_id AS "subscriptionId"`,
-    )
-    for (const each of ended) await record(tx, each, reason, now)
+    const ended = await endWhere(tx, sql`id = ${connectionId}`, reason, now)
     if (ended.length > 0) return true
     if ((await tx.all(sql`SELECT 1 FROM connections WHERE id = ${connectionId}`)).length) {
       return false
@@ -42,29 +38,25 @@ export function endAllConnections(
   subscriptionId: string,
   { now }: { readonly now: number },
 ): Promise<readonly string[]> {
-  return store.write(async (tx) => {
-    const ended = await tx.all<EndedRow>(
-      sql`UPDATE connections SET ended_at = ${now}, end_reason = 'revoked'
-       WHERE subscription_id = ${subscriptionId} AND ended_at IS NULL
-       RETURNING id AS "connectionId", subscription_id AS "subscriptionId"`,
-    )
-    for (const each of ended) await record(tx, each, 'revoked', now)
-    return ended.map(({ connectionId }) => connectionId)
-  })
+  return store.write((tx) => endWhere(tx, sql`subscription_id = ${subscriptionId}`, 'revoked', now))
 }
 
 /** The trail keeps nothing of the demo: anyone can make its connections. */
-async function record(
+async function endWhere(
   store: ControlStore,
-  { connectionId, subscriptionId }: EndedRow,
+  isAsked: Sql,
   reason: ConnectionEnd,
   now: number,
-): Promise<void> {
-  if (subscriptionId === null) return
-  await recordAction(store, {
-    action: 'connection.ended',
-    subject: connectionId,
-    details: { subscription: subscriptionId, reason },
-    now,
-  })
+): Promise<readonly string[]> {
+  const ended = await store.all<EndedRow>(
+    sql`UPDATE connections SET ended_at = ${now}, end_reason = ${reason}
+     WHERE ${isAsked} AND ended_at IS NULL
+     RETURNING id AS "connectionId", subscription_id AS "subscriptionId"`,
+  )
+  for (const { connectionId: subject, subscriptionId: subscription } of ended) {
+    if (subscription === null) continue
+    const details = { subscription, reason }
+    await recordAction(store, { action: 'connection.ended', subject, details, now })
+  }
+  return ended.map(({ connectionId }) => connectionId)
 }

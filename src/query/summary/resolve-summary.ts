@@ -10,7 +10,7 @@ import { headingsOf } from '../headings.js'
 import { rowFormatOf } from '../page-format.js'
 import type { PageFormat } from '../page-format.js'
 import { filtersKey, readFilters } from '../read-filters.js'
-import type { Filter } from '../read-filters.js'
+import type { Resolved } from '../resolved.js'
 import type { GroupBy, Measure, ServedValue, Summary } from '../summary.js'
 import { groupCells, groupCharge } from './charge.js'
 import { pivoted, readPivot } from './pivot.js'
@@ -24,13 +24,8 @@ import { readHaving, readOrder } from './read-order.js'
 import { resultColumns } from './result-column.js'
 
 /** A summary that is ready to run. */
-export interface ResolvedSummary {
-  readonly access: Access
+export interface ResolvedSummary extends Resolved {
   readonly summary: Summary
-  readonly format: PageFormat
-  readonly headings: readonly string[] | null
-  /** The caller's filters, without those that the access adds. */
-  readonly filters: readonly Filter[]
   /** The columns of the answer in order, labels included, with types, units and meanings. */
   readonly columns: readonly Column[]
   /**
@@ -42,8 +37,6 @@ export interface ResolvedSummary {
   readonly chargePerGroup: number
   /** What becomes columns once its values are known; null if nothing does. */
   readonly pivot: AskedPivot | null
-  /** Equal for requests with equal answers on the same version and access. */
-  readonly key: string
 }
 
 /**

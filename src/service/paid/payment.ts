@@ -1,20 +1,11 @@
-import type { Access } from '../../access/access.js'
 import { chargeRows, requireQuota } from '../../access/allowance.js'
 import type { QuotaStatus } from '../../access/allowance.js'
 import type { Charges } from '../../access/charge-queue.js'
 import { CorrectableError } from '../../columns/correction.js'
 import { ServiceError } from '../../errors.js'
-import type { PageFormat } from '../../query/page-format.js'
+import type { Resolved } from '../../query/resolved.js'
 import type { DatasetCaller } from '../caller.js'
 import type { AnswerHead, Payment } from '../page.js'
-
-/** A question within the caller's access. */
-export interface Resolved {
-  readonly access: Access
-  readonly format: PageFormat
-  /** Equal for requests with equal answers on the same version and access. */
-  readonly key: string
-}
 
 /** A request that passed every check and may be answered with data. */
 export interface Ready<Question extends Resolved> {

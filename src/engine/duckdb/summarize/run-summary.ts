@@ -7,7 +7,7 @@ import { readFailure } from '../duckdb-failure.js'
 import type { PlainPaths } from '../plain-paths.js'
 import type { RunStatement } from '../run-statement.js'
 import { compileGroups, compileSummary, compileTable } from './compile-summary.js'
-import { takeFile } from './table-file.js'
+import { takeFile } from '../table-file.js'
 
 /** The columns of the totals come before the lines. */
 const totalsCount = 3
@@ -50,7 +50,8 @@ async function runOnce(
   const columns = sql.cells.map(({ column }) => column)
   await run(compileTable(sql, summary, table))
   const totals = totalsOf(await run({ sql: `SELECT * FROM ${table} LIMIT 1` }))
-  const file = await takeFile({ name: table, columns }, summary.limit, folder(), run)
+  const placed = { name: table, columns, order: 'place' }
+  const file = await takeFile(placed, summary.limit, folder(), run)
   if (!totals) return null
   const rows = Array<Buffer>(Math.min(totals.groups, summary.limit)).fill(noText)
   return { ...totals, rows, file }

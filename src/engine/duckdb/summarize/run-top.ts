@@ -16,7 +16,7 @@ import { planCount } from '../read/pieces.js'
 import type { Scan } from '../read/pieces.js'
 import type { Statement } from '../run-statement.js'
 import type { SummaryContext } from './run-summary.js'
-import { takeFile } from './table-file.js'
+import { takeFile } from '../table-file.js'
 
 const table = 'temp.top'
 /** Rows in a file have no text of their own. */
@@ -36,7 +36,8 @@ export async function runTop(top: Top, context: SummaryContext): Promise<Rows<Fi
     sql: `SELECT string_agg(concat_ws(' ', scan, file, number, 0), ' ' ORDER BY place), NULL
       FROM ${table}`,
   })
-  const file = await takeFile({ name: table, columns: top.columns }, top.limit, folder(), run)
+  const placed = { name: table, columns: top.columns, order: 'place' }
+  const file = await takeFile(placed, top.limit, folder(), run)
   return { ...within(top, rowsOf(scans, places)), file }
 }
 
