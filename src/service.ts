@@ -8,11 +8,8 @@ import type { LastUsed } from './control/tokens/last-used.js'
 import type { Rows, Summarized } from './engine/engine.js'
 import type { SchemaQuestion } from './query/parse-schema-url.js'
 import { describeAccount } from './service/account.js'
-import type {
-  AccountDescription,
-  DatasetDescription,
-  DatasetSummary,
-} from './service/answer-schemas.js'
+import type { AccountDescription } from './service/answer-schemas.js'
+import type { DatasetDescription, DatasetSummary } from './service/answer-schemas.js'
 import { createAdmission } from './service/admission.js'
 import type { Admission } from './service/admission.js'
 import { enterDataset, readOptions } from './service/caller.js'
@@ -20,7 +17,6 @@ import type { Caller, RequestContext } from './service/caller.js'
 import { endOwnConnection, ownConnections } from './service/own-connections.js'
 import type { OwnConnection } from './service/own-connections.js'
 import { Descriptions } from './service/descriptions.js'
-
 import { hasWatchedChange } from './service/changes.js'
 import type { ChangesParts, VersionEntry, WatchedVersion } from './service/changes.js'
 import { OpenExports } from './service/export.js'

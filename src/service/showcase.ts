@@ -15,7 +15,6 @@ import type { Column } from '../columns/column.js'
 import { parseFilterValue } from '../columns/filter-value.js'
 import { ServiceError } from '../errors.js'
 import { aggregateFacts, codeGuide } from './aggregate-facts.js'
-
 import { describeColumn } from './descriptions.js'
 import type { AggregateFacts, ColumnDescription } from './answer-schemas.js'
 import { historyText } from '../columns/history-value.js'
