@@ -135,6 +135,7 @@ function columnAnswer({
   operators: _,
   common: __,
   histogram: ___,
+  level_labels: ____,
   ...column
 }: Partial<ColumnGuide>) {
   return withoutNulls(column)
