@@ -139,6 +139,7 @@ function columnAnswer({
   operators: _,
   common: __,
   histogram: ___,
+  level_labels: ____,
   ...column
 }: Partial<ColumnDescription>) {
   return withoutNulls(column)

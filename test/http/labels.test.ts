@@ -81,7 +81,7 @@ await t.test('XLSX has label and name, or one of them on request', async (t) => 
   t.same(await headOfXlsx('/top?by=-2110&select=2110&lang=ru'), ['Выручка (2110)'])
   t.same(
     await headOfXlsx('/aggregate?group=prefix(okved,2)&measures=sum(2110),count&header=label'),
-    [...['Activity', 'Revenue, sum', 'count']],
+    [...['Activity', 'Revenue, sum', 'Rows']],
   )
   t.same(await headOfXlsx('/aggregate?measures=ratio(2400/2110),p90(2110)&header=label&lang=ru'), [
     ...['Прибыль / Выручка, отношение', 'Выручка, p90'],
