@@ -65,7 +65,7 @@ type LevelEntry =
 type Levels = Readonly<Record<string, LevelEntry>>
 
 /** How many characters of a code a level has, or the column of the labels file that has it. */
-export function levelPlace(level: LevelEntry): LevelPlace {
+function levelPlace(level: LevelEntry): LevelPlace {
   if (typeof level !== 'object') return level
   return 'chars' in level ? level.chars : level.column
 }
