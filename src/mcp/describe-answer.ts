@@ -161,7 +161,10 @@ function briefColumn(column: ColumnDescription, isOfMany: boolean) {
   })
 }
 
-/** The operators of each type once, and a filter with each. */
+/** A filter with each of them; the other operators take a value like `eq`, or a list like `in`. */
+const shownForms: readonly string[] = ['eq', 'like', 'contains', 'in', 'is_null']
+
+/** The operators of each type once, and a filter of each form. */
 function operatorsAnswer(
   columns: readonly ColumnDescription[],
   operators: DatasetGuide['operators'],
@@ -171,7 +174,7 @@ function operatorsAnswer(
     operators.filter((each) => each.types.includes(type)).map(({ op }) => op)
   return {
     by_type: Object.fromEntries(types.map((type) => [type, namesOf(type)])),
-    examples: operators.map(({ example }) => example),
+    examples: operators.filter(({ op }) => shownForms.includes(op)).map(({ example }) => example),
   }
 }
 

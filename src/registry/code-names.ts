@@ -57,17 +57,19 @@ function digestOf(texts: ReadonlyMap<string, string>): string {
 }
 
 type LevelPlace = number | string
+/** An object has one of `chars` and `column`. */
 type LevelEntry =
   | LevelPlace
-  | (({ readonly chars: number } | { readonly column: string }) & {
+  | {
+      readonly chars?: number | undefined
+      readonly column?: string | undefined
       readonly label?: LocalText | undefined
-    })
+    }
 type Levels = Readonly<Record<string, LevelEntry>>
 
 /** How many characters of a code a level has, or the column of the labels file that has it. */
 function levelPlace(level: LevelEntry): LevelPlace {
-  if (typeof level !== 'object') return level
-  return 'chars' in level ? level.chars : level.column
+  return typeof level === 'object' ? (level.chars ?? level.column ?? '') : level
 }
 
 /** The columns of the labels file that levels name. */

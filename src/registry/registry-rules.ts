@@ -122,8 +122,9 @@ function levelProblems(
   path: readonly string[],
 ): readonly ShapeProblem[] {
   const entries = Object.entries(recordOf(levels)).map(([name, level]) => {
-    const { chars, column = chars } = recordOf(level)
-    return [name, isRecord(level) ? column : level] as const
+    const { chars, column } = recordOf(level)
+    const isOne = (chars === undefined) !== (column === undefined)
+    return [name, isRecord(level) ? (isOne ? (chars ?? column) : null) : level] as const
   })
   const lengths = entries.map(([, length]) => length)
   return entries.flatMap(([name, length], index) => {
@@ -134,6 +135,9 @@ function levelProblems(
     if (typeof length === 'string' && labels === undefined) {
       const message = `needs the file with the column ${length}: add "labels: <file>".`
       return [problemAt([...path, name], message)]
+    }
+    if (length === null) {
+      return [problemAt([...path, name], 'needs one of chars and column.')]
     }
     const first = lengths.indexOf(length)
     if (first === index) return []

@@ -90,8 +90,14 @@ const LevelsSchema = Type.Record(
     [
       charsOfLevel,
       text,
-      Type.Object({ chars: charsOfLevel, label: Type.Optional(label) }, strict),
-      Type.Object({ column: text, label: Type.Optional(label) }, strict),
+      Type.Object(
+        {
+          chars: Type.Optional(charsOfLevel),
+          column: Type.Optional(text),
+          label: Type.Optional(label),
+        },
+        strict,
+      ),
     ],
     { description: `${levelText}, or an object {chars, label} or {column, label}` },
   ),

@@ -90,8 +90,8 @@ await t.test('years are lines, and the chart shows another measure when one asks
   t.match(await page.locator('figcaption').textContent(), /, RUB$/, 'thousands are multiplied')
   t.match(await page.locator('.chart .legend').textContent(), /\d[BT]\s₽ \(2025\)/)
   const before = await requestOf(page)
-  await page.getByLabel('Shown in the chart').selectOption('count')
-  t.match(await page.locator('figcaption').textContent(), /^count/)
+  await page.getByLabel('Shown in the chart').selectOption('number of rows · count')
+  t.match(await page.locator('figcaption').textContent(), /^number of rows · count/)
   t.equal(await requestOf(page), before)
 })
 

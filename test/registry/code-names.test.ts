@@ -87,7 +87,9 @@ await t.test(
     await refused('act: {levels: {class: 0}}', /whole number of characters, 1 to 100/)
     await refused('act: {levels: {a: 2, b: 2}}', /a has the same length; keep one/)
     await refused('act: {levels: {a: 2, b: {chars: 2}}}', /a has the same length; keep one/)
-    await refused('act: {levels: {a: {chars: 2, name: A}}}', /object {chars, label}/)
+    await refused('act: {levels: {a: {chars: 2, name: A}}}', /levels\.a\.name: unknown key/)
+    await refused('act: {levels: {a: {chars: 2, column: b}}}', /needs one of chars and column/)
+    await refused('act: {levels: {a: {label: A}}}', /needs one of chars and column/)
     await refused('act: {levels: {A b: 2}}', /a level name must be 1 to 32 of a-z/)
     await refused(
       'act: {levels: {section: part}}',

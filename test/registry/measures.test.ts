@@ -40,12 +40,13 @@ await t.test('a measure is one function of one column, or of a quotient', async 
 `,
   )
   t.equal(dataset.reason, null)
-  const russian = { unit: null, description: null }
+  const russian = { label: null, unit: null, description: null }
   t.same(dataset.measures, [
     {
       name: 'margin',
       function: 'ratio',
       operands: [plainOperand('2400'), plainOperand('2110')],
+      label: null,
       unit: 'fraction',
       description: 'Profit by revenue',
       russian,
@@ -59,6 +60,7 @@ await t.test('a measure is one function of one column, or of a quotient', async 
       name,
       function: use,
       operands: columns.map(plainOperand),
+      label: null,
       unit: null,
       description: null,
       russian,
@@ -84,7 +86,7 @@ await t.test('a mistake in a measure is reported with its place and the right sp
     ['{sum: a, unit: 5}', '5:33: $.unit: must be a text, or an object {en, ru}, got 5.'],
     [
       '5',
-      '5:16: $: must be an object with a function, {ratio: 2400/2110, unit, description}, got 5.',
+      '5:16: $: must be an object with a function, {ratio: 2400/2110, label, unit, description}, got 5.',
     ],
   ]
   for (const [measure, problem] of cases) {

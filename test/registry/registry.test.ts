@@ -107,6 +107,7 @@ datasets:
     [
       {
         name: 'free',
+        title: null,
         rowsPerMonth: 1000,
         history: 1,
         priceRub: 0,
@@ -115,6 +116,7 @@ datasets:
       },
       {
         name: 'pro',
+        title: null,
         rowsPerMonth: 5000,
         history: 'all',
         priceRub: 990,
@@ -255,7 +257,7 @@ await t.test('a wrong type or value is reported with what is allowed and what wa
     ['plans: [free]', 'plans: must be a map of plans by name.'],
     [
       'plans: {free: 1000}',
-      'plans.free: must be an object {rows_per_month, history, price_rub, rate_per_minute, aggregates}, got 1000.',
+      'plans.free: must be an object {title, rows_per_month, history, price_rub, rate_per_minute, aggregates}, got 1000.',
     ],
     [
       'plans: {free: {rows_per_month: 0, history: all, price_rub: 0}}',

@@ -24,7 +24,10 @@ interface Guide {
   readonly profiled_rows: number | null
   readonly columns: readonly GuideColumn[]
   readonly empty_columns?: readonly string[]
-  readonly operators: { readonly examples: readonly Filter[] }
+  readonly operators: {
+    readonly examples: readonly Filter[]
+    readonly by_type: Readonly<Record<string, readonly string[]>>
+  }
   readonly aggregates: { readonly measures: readonly object[] }
   readonly sample_rows: Readonly<Record<string, readonly unknown[]>>
   readonly examples: readonly { arguments: Question; row_count: number }[]
@@ -170,7 +173,9 @@ await t.test('a column of every kind has the facts that its kind can have', asyn
   for (const name of ['list', 'bytes', 'uuid', 'text', 'flag']) {
     t.same(Object.keys(facts[name] ?? {}), ['empty'], name)
   }
-  const operators = guide.operators.examples.map(({ op }) => op).sort()
+  const forms = guide.operators.examples.map(({ op }) => op).sort()
+  t.same(forms, ['contains', 'eq', 'in', 'is_null', 'like'])
+  const operators = [...new Set(Object.values(guide.operators.by_type).flat())].sort()
   const all = 'contains eq gt gte in is_null isdistinct like lt lte ne not_in not_null'.split(' ')
   t.same(operators, all)
   await examplesHold(t, world, token, guide, 'typed')
