@@ -60,11 +60,13 @@ export class KnownPaths {
     })
   }
 
-  /** The path of a request that has no route; undefined = unknown. */
-  ofWrongMethod({ is404, raw, routeOptions }: FastifyRequest): KnownPath | undefined {
+  /** The path of a request that has no route; undefined = unknown, or its route found nothing. */
+  ofWrongMethod({ is404, raw, method, routeOptions }: FastifyRequest): KnownPath | undefined {
     if (!is404 && routeOptions.url !== anyPath) return undefined
     const path = this.#router.find('GET', raw.url ?? '')?.store as KnownPath | undefined
-    return path?.when?.() === false ? undefined : path
+    // A route may find nothing for its path.
+    if (!path || path.methods.includes(method)) return undefined
+    return path.when?.() === false ? undefined : path
   }
 
   #add(url: string, methods: readonly string[], condition: PathCondition = {}): void {

@@ -34,8 +34,9 @@ export function protocolServer(parts: ProtocolParts, call: Call): Server {
   const { service, version, logFault } = parts
   const fixed = { ttlMs: cacheMs, cacheScope: 'private' } as const
   const { title } = call.caller.catalog
-  // Of the owner's title: a program's name with the product's would be its author's on the door.
-  const name = title.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+  // Clients show it: it is made of the owner's title.
+  const words = title.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? ['datasets']
+  const name = words.join('-')
   const server = new Server(
     { name, title, version },
     {

@@ -225,7 +225,8 @@ async function findSets(
     throw takeExport('The changes since that version are not known', version.id)
   }
   if (isWindowBack(access, ready[0])) {
-    throw takeExport('The plan shows rows again that it did not show then', version.id)
+    const why = 'The newest period of the data went back, so the plan shows earlier rows again'
+    throw takeExport(why, version.id)
   }
   return ready
 }

@@ -188,6 +188,12 @@ await t.test('each format has the same groups', filesOnly('parquet'), async (t) 
       { year: 2023, 'sum(amount)': 22, count: 4 },
     ],
   )
+  const none = `${asked}&town=eq.Nowhere&format=parquet`
+  const empty = await world.app.server.inject({
+    url: none,
+    headers: { authorization: `Bearer ${token}` },
+  })
+  t.same((await readBytes(t, empty.rawPayload, json)).rows, [], 'no row of totals alone')
   isError(t, await world.get(`${asked}&format=xml`, token), 'not_acceptable')
   const html = await world.get(asked, token, { headers: { accept: 'text/html' } })
   isError(t, html, 'not_acceptable')

@@ -88,9 +88,12 @@ function changesFindings(
   version: Version,
   published: PublishedVersion | undefined,
 ): readonly Finding[] {
-  const isFirst = !published || published.previous === null
-  const why = keyProblem(version) ?? (isFirst ? null : published.changesReason)
-  return why === null ? [] : [finding('no_changes', `no changes of this version: ${why}`)]
+  const problem = keyProblem(version)
+  if (problem !== null) return [finding('no_changes', `no changes can be had: ${problem}`)]
+  const why = published?.previous == null ? null : published.changesReason
+  return why === null
+    ? []
+    : [finding('no_changes', `the version published last has no changes: ${why}`)]
 }
 
 function versionFindings(

@@ -74,9 +74,9 @@ export async function takeDelivery(
         WHERE v.subscription_id = w.subscription_id AND other.state = 'waiting'
           AND other.held_until > ${now} AND other.held_until <= ${now + 2 * holdMs})
     ORDER BY d.next_attempt_at, d.webhook_id, d.n LIMIT 1`
-  // Mostly nothing waits: that takes no lock.
   const [due] = await store.all<HeldDelivery>(wanted)
   if (!due) return undefined
+  // Where another server took it first, `attempts` differs.
   const taken = await store.run(
     sql`UPDATE deliveries SET attempts = ${due.attempts}, held_until = ${now + holdMs}
      WHERE webhook_id = ${due.webhookId} AND n = ${due.n} AND state = 'waiting'

@@ -132,7 +132,8 @@ export async function changeSecret(
     if (known.secretNumber > 0 && now < earlierEnds) {
       throw badRequest(
         `The secret before this one signs until ${isoTime(earlierEnds)}. Ask again then, or ` +
-          'delete the webhook and add it again: that makes a secret at once.',
+          'delete the webhook and add it again: that makes a secret at once, and its waiting ' +
+          'messages are lost.',
       )
     }
     const secretNumber = known.secretNumber + 1

@@ -14,7 +14,7 @@ const factors: readonly (readonly [words: string, factor: number])[] = [
 const scales = factors.map(([words, factor]) => {
   return {
     factor,
-    form: new RegExp(`^(?:${words})(?:\\s+(?:of\\s+)?|$)|,?\\s+(?:${words})$`, 'iu'),
+    form: new RegExp(`^(?:${words})(?:\\s+(?:of\\s+)?|$)|,\\s+(?:${words})$`, 'iu'),
   }
 })
 

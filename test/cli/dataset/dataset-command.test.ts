@@ -22,12 +22,13 @@ await t.test(
         code: 0,
         stdout:
           'financials: ok (40 rows, 4 columns, 2 files)\n' +
-          'procurement: ok (5 rows, 2 columns, 1 file)\n',
+          'procurement: ok (5 rows, 2 columns, 1 file)\n' +
+          '  info: no changes can be had: the dataset has no key\n',
         stderr: '',
       },
     )
-    const json = await das(['dataset', 'check', 'procurement', '--json'])
-    t.same(JSON.parse(json.stdout), [{ name: 'procurement', status: 'ok', findings: [] }])
+    const json = await das(['dataset', 'check', 'financials', '--json'])
+    t.same(JSON.parse(json.stdout), [{ name: 'financials', status: 'ok', findings: [] }])
   },
 )
 
@@ -94,8 +95,12 @@ datasets:
       findings.map((each) => each.code).join(),
     ]),
     [
-      ['financials', 'warning', 'no_key,demo_without_token,demo_empty,granted_plan_missing'],
-      ['contracts', 'warning', 'no_plans'],
+      [
+        'financials',
+        'warning',
+        'no_key,demo_without_token,demo_empty,granted_plan_missing,no_changes',
+      ],
+      ['contracts', 'warning', 'no_plans,no_changes'],
       ['procurement', 'warning', 'granted_dataset_missing'],
     ],
   )
@@ -117,7 +122,10 @@ await t.test('check warns of a dataset without rows and of an empty history', as
   const checks = JSON.parse((await das(['dataset', 'check', '--json'])).stdout) as readonly Check[]
   t.same(
     checks.map(({ findings }) => findings.map((each) => each.code)),
-    [['history_empty', 'demo_empty', 'key_empty', 'column_empty'], ['no_rows']],
+    [
+      ['history_empty', 'demo_empty', 'key_empty', 'column_empty'],
+      ['no_rows', 'no_changes'],
+    ],
   )
 })
 

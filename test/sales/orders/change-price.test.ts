@@ -324,7 +324,7 @@ async function changeByBuyer(t: Test, id: string, wanted: string): Promise<numbe
   return amountRub
 }
 
-const roubles = (rub: number) => `${new Intl.NumberFormat('en').format(rub)}.00 ₽`
+const roubles = (rub: number) => `${new Intl.NumberFormat('en').format(rub)}.00\u00a0₽`
 
 let buyers = 0
 for (const [what, sold, time, wanted, [rub, plans, end, atEnd = plans]] of table) {

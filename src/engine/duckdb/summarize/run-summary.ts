@@ -50,6 +50,8 @@ async function runOnce(
   const columns = sql.cells.map(({ column }) => column)
   await run(compileTable(sql, summary, table))
   const totals = totalsOf(await run({ sql: `SELECT * FROM ${table} LIMIT 1` }))
+  // Without a group, a row has the totals alone.
+  await run({ sql: `DELETE FROM ${table} WHERE place IS NULL` })
   const placed = { name: table, columns, order: 'place' }
   const file = await takeFile(placed, summary.limit, folder(), run)
   if (!totals) return null

@@ -96,7 +96,7 @@ export const englishShopWords = {
   chosen: (id: string, plans: string, end: string) => `${id}: ${plans}, until ${end}`,
   endsEarlier: 'End the earlier tokens now. Otherwise they work for another 24 hours.',
   reissue: 'Make a new token',
-  tokenLater: 'As soon as it is paid, a letter brings the access to the data and the token.',
+  tokenLater: 'As soon as it is paid, you get an e-mail with access to the data and the token.',
 } as const
 
 /** The texts of the shop's pages in one language. */
