@@ -16,6 +16,8 @@ const lettersMax = 50_000
  */
 const allColumnsMax = 40
 const someColumns = 24
+/** Values that are longer on average are left out of the usual description. */
+const wordyLetters = 50
 
 /** Fields that a description of many columns or long values can leave out, in this order. */
 const droppable = ['sample_rows', 'values', 'min', 'max', 'null_share', 'description']
@@ -150,10 +152,12 @@ function columnAnswer({
  * not said: that values may be missing, and that none is. Of many columns, ranges are left out.
  */
 function briefColumn(column: ColumnDescription, isOfMany: boolean) {
-  const { section: _, description, nullable, min, max, null_share: empty, ...head } = column
+  const { section: _, description, nullable, min, max, null_share: empty, ...others } = column
+  const { values, ...head } = others
   const isSaid = column.label !== null && (column.values === undefined || column.labels)
   return columnAnswer({
     ...head,
+    ...(values && !areLong(values) && { values }),
     ...(!nullable && { nullable }),
     ...(!isOfMany && min !== undefined && { min, max }),
     ...(empty !== undefined && (!isOfMany || empty > 0) && { null_share: empty }),
@@ -161,10 +165,15 @@ function briefColumn(column: ColumnDescription, isOfMany: boolean) {
   })
 }
 
+/** Names and sentences of a few rows, not classes to filter by. */
+function areLong(values: readonly unknown[]): boolean {
+  return values.map(String).join('').length > wordyLetters * values.length
+}
+
 /** A filter with each of them; the other operators take a value like `eq`, or a list like `in`. */
 const shownForms: readonly string[] = ['eq', 'like', 'contains', 'in', 'is_null']
 
-/** The operators of each type once, and a filter of each form. */
+/** The operators of the types that have the same, and a filter of each form. */
 function operatorsAnswer(
   columns: readonly ColumnDescription[],
   operators: DatasetGuide['operators'],
@@ -173,7 +182,11 @@ function operatorsAnswer(
   const namesOf = (type: (typeof types)[number]) =>
     operators.filter((each) => each.types.includes(type)).map(({ op }) => op)
   return {
-    by_type: Object.fromEntries(types.map((type) => [type, namesOf(type)])),
+    by_type: Object.fromEntries(
+      [...Map.groupBy(types, (type) => namesOf(type).join()).values()].map((same) => {
+        return [same.join(', '), same.slice(0, 1).flatMap(namesOf)]
+      }),
+    ),
     examples: operators.filter(({ op }) => shownForms.includes(op)).map(({ example }) => example),
   }
 }

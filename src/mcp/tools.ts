@@ -134,15 +134,16 @@ const advertisedFilter = {
 }
 
 /**
- * A schema as JSON, without the keys that only TypeBox reads. `required` also has the keys for
- * which a later stage has the better error. Some clients know neither `const` nor formats of
- * numbers nor a refusal of other members, which is checked all the same.
+ * A schema as JSON, without the keys that only TypeBox reads, and its description, which is for
+ * errors. `required` also has the keys for which a later stage has the better error. Some clients
+ * know neither `const` nor formats of numbers nor a refusal of other members, which is checked.
  */
 function plain(
   schema: Type.TObject,
   required: readonly string[] | undefined = schema.required,
 ): Tool['inputSchema'] {
-  const text = JSON.stringify({ ...schema, required }, (key, value: unknown) => {
+  const shown = { ...schema, required, description: undefined }
+  const text = JSON.stringify(shown, (key, value: unknown) => {
     if (key === 'additionalProperties' && value === false) return undefined
     if (key === 'format' && typeof value === 'string') return undefined
     if (typeof value !== 'object' || value === null) return value

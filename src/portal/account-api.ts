@@ -50,14 +50,22 @@ export interface ShopAccountJson {
 export interface ChoiceJson {
   readonly dataset: string
   readonly title: string
+  /** The title of the plan; so are the others. */
   readonly current: string | null
   /** The plan from the end of the term on. */
   readonly at_end: string | null
   readonly plans: readonly {
     readonly name: string
+    readonly title: string
     readonly month_rub: number
     readonly rows_per_month: number
   }[]
+}
+
+interface TitledGrant extends Grant {
+  /** Of the dataset. */
+  readonly title: string
+  readonly plan_title: string
 }
 
 export interface OrderJson {
@@ -66,7 +74,7 @@ export interface OrderJson {
   readonly state: OrderState
   readonly ordered_at: string
   readonly done_at: string | null
-  readonly items: readonly (Grant & { readonly title: string })[]
+  readonly items: readonly TitledGrant[]
   /** Of a change for the end of the term, until then. */
   readonly takes_effect_at: string | null
   readonly months: number | null
@@ -86,5 +94,5 @@ export interface QuoteJson {
   /** Whether the term moves to one month from the confirmation. */
   readonly moves_term: boolean
   /** What changes at the end of the term. */
-  readonly later: readonly (Grant & { readonly title: string })[]
+  readonly later: readonly TitledGrant[]
 }

@@ -170,3 +170,13 @@ export function planOf(
   const entry = registry?.datasets.get(dataset)
   return entry && plansOf(entry).get(plan)
 }
+
+/** What people read of the plan that a grant names. */
+export function grantedTitle(
+  registry: Registry | null,
+  language: Language,
+  grant: { readonly dataset: string; readonly plan: string },
+): string {
+  const plan = planOf(registry, grant)
+  return plan ? planTitle(language, plan) : grant.plan
+}

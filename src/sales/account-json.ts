@@ -13,6 +13,7 @@ import type {
   QuoteJson,
   ShopAccountJson,
 } from '../portal/account-api.js'
+import { grantedTitle, planTitle } from '../registry/registry.js'
 import type { OwnConnection } from '../service/own-connections.js'
 import { isoTime, isoTimeOrNull, parsedJson } from '../text.js'
 import { paperOf } from './orders/papers/paper.js'
@@ -86,13 +87,17 @@ function choiceJson(
   language: Language,
   { dataset, current, atEnd, plans: offered }: PlanChoice,
 ): ChoiceJson {
+  const titleOfPlan = (plan: string | null) =>
+    plan === null ? null : grantedTitle(shop.registry(), language, { dataset, plan })
   return {
     dataset,
     title: titleOf(shop, language, dataset),
-    current,
-    at_end: atEnd,
-    plans: offered.map(({ name, priceRub, rowsPerMonth }) => {
-      return { name, month_rub: priceRub, rows_per_month: rowsPerMonth }
+    current: titleOfPlan(current),
+    at_end: titleOfPlan(atEnd),
+    plans: offered.map((plan) => {
+      const { name, priceRub, rowsPerMonth } = plan
+      const title = planTitle(language, plan)
+      return { name, title, month_rub: priceRub, rows_per_month: rowsPerMonth }
     }),
   }
 }
@@ -131,5 +136,9 @@ export function quoteJson(
 }
 
 function titled(shop: Shop, language: Language, items: readonly Grant[]): OrderJson['items'] {
-  return items.map((item) => ({ ...item, title: titleOf(shop, language, item.dataset) }))
+  return items.map((item) => ({
+    ...item,
+    title: titleOf(shop, language, item.dataset),
+    plan_title: grantedTitle(shop.registry(), language, item),
+  }))
 }

@@ -5,6 +5,7 @@ import { ServiceError } from '../errors.js'
 import { listWatchLists } from '../control/hooks/watch-lists.js'
 import { listWebhooks } from '../control/hooks/webhooks.js'
 import { inOrder } from '../control/in-order.js'
+import { grantedTitle } from '../registry/registry.js'
 import type { RequestContext, Service } from '../service.js'
 import { isRefusal } from './orders/refusals.js'
 import type { Refusal } from './orders/refusals.js'
@@ -87,7 +88,8 @@ async function ownedBy(
     const { orders } = await shopAccount(shop, id)
     const account = await service.account(caller)
     const datasets = account.datasets.map((each) => {
-      return { ...each, name: titleOf(shop, language, each.name) }
+      const plan = grantedTitle(shop.registry(), language, { dataset: each.name, plan: each.plan })
+      return { ...each, plan, name: titleOf(shop, language, each.name) }
     })
     return {
       account: { ...account, datasets },

@@ -22,6 +22,7 @@ for (const name of ['financials', 'procurement']) {
 }
 
 const Plan = Type.Object({
+  title: Type.Object({ en: Type.String(), ru: Type.String() }),
   rows_per_month: Type.Integer(),
   history: Type.Union([Type.Integer(), Type.Literal('all')]),
   price_rub: Type.Integer(),
@@ -415,7 +416,12 @@ await t.test('each demo value of the registry occurs in the data', async (t) => 
 })
 
 await t.test('the registry sells the plans of the specification', async (t) => {
-  t.same(registry().datasets.financials.plans, {
+  const { plans } = registry().datasets.financials
+  const sold = Object.entries(plans).map(([name, { title, ...plan }]) => {
+    t.match(title, { en: /^[A-Z]/, ru: /^[А-Я]/ }, name)
+    return [name, plan] as const
+  })
+  t.same(Object.fromEntries(sold), {
     free: { rows_per_month: 1000, history: 1, price_rub: 0, rate_per_minute: 60 },
     start: { rows_per_month: 50000, history: 2, price_rub: 990 },
     pro: { rows_per_month: 500000, history: 'all', price_rub: 3900, rate_per_minute: 600 },

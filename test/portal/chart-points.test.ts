@@ -146,6 +146,8 @@ await t.test('the number in a unit multiplies the value', (t) => {
     ['руб., млн', 1e6, 'руб.'],
     ['трлн руб.', 1e12, 'руб.'],
     ['тысячелистник', 1, 'тысячелистник'],
+    ['births per thousand', 1, 'births per thousand'],
+    ['случаев на 100 тыс.', 1, 'случаев на 100 тыс.'],
     ['', 1, ''],
   ] as const) {
     t.same(unitScale(unit), { factor, unit: rest }, unit)

@@ -63,7 +63,7 @@ await t.test('a renewal begins where the old time ends; a year costs ten months'
     state: 'waiting',
     months: 12,
     amount_rub: 9900,
-    items: [{ dataset: 'things', plan: 'start', title: 'Вещи' }],
+    items: [{ dataset: 'things', plan: 'start', title: 'Вещи', plan_title: 'start' }],
     payment: `Оплатите 9900 ₽, заказ ${order.number}.`,
     pay_until: '2026-11-29T12:00:00Z',
   })
@@ -264,7 +264,7 @@ await t.test('a cheaper plan takes effect at the end, and is what a renewal cost
     amount_rub: 0,
     expires_at: '2027-11-15T12:00:00Z',
     moves_term: false,
-    later: [{ dataset: 'things', plan: 'start', title: 'Things' }],
+    later: [{ dataset: 'things', plan: 'start', title: 'Things', plan_title: 'start' }],
   })
   t.match((await post('orders', { ...down, amount_rub: 0 })).body, {
     state: 'confirmed',

@@ -14,7 +14,7 @@ import { showSubscription } from '../../control/subscriptions.js'
 import { listTokens } from '../../control/tokens/tokens.js'
 import { textIn } from '../../registry/local-text.js'
 import { titleIn } from '../../registry/portal-schema.js'
-import { planOf, planTitle } from '../../registry/registry.js'
+import { grantedTitle, planOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
 import { paymentText } from '../../registry/payment-text.js'
 import type { LetterGrant, LetterSubscription, LetterText, LetterTopic, Receipt } from './letter.js'
@@ -281,5 +281,5 @@ function nameGrant(
   const entry = registry?.datasets.get(dataset)
   const offer = planOf(registry, { dataset, plan }) ?? null
   const title = entry ? textIn(language, entry.title) : dataset
-  return { title, dataset, plan: offer ? planTitle(language, offer) : plan, offer }
+  return { title, dataset, plan: grantedTitle(registry, language, { dataset, plan }), offer }
 }

@@ -140,7 +140,9 @@ await t.test('a waiting token is in no file of the state folder and in no log', 
       sold.tokenId,
       sold.token,
     )
-    await queueLetter(store, { ...sold, kind: 'new-token', sealedSecret }, clock.ms)
+    const { subscriptionId, tokenId } = sold
+    const letter = { kind: 'new-token', subscriptionId, tokenId, sealedSecret } as const
+    await queueLetter(store, letter, clock.ms)
     return { sealedSecret, rows: JSON.stringify(await listLetters(store, ['waiting'])) }
   })
   const bytes = () =>

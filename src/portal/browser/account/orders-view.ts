@@ -131,7 +131,7 @@ function changeForm(choices: readonly ChoiceJson[], common: Common) {
     }),
     effect: ({ expires_at: end, moves_term: isMoved, later }) => {
       const stays = isMoved ? say.changeMoves(say.date(end)) : say.changeEffect(say.date(end))
-      const plans = later.map(({ title, plan }) => say.changePlan(title, plan)).join('; ')
+      const plans = later.map((item) => say.changePlan(item.title, item.plan_title)).join('; ')
       return later.length === 0 ? stays : `${stays} ${say.changeLater(plans)}`
     },
   })
@@ -141,9 +141,9 @@ function planSelect({ dataset, current, at_end: atEnd, plans }: ChoiceJson): HTM
   const scheduled = current !== null && atEnd !== current ? (atEnd ?? say.removed) : null
   const asNow = scheduled === null ? say.asNow : (plan: string) => say.asScheduled(plan, scheduled)
   const kept = current === null ? say.notAdded : asNow(current)
-  const options = plans.map(({ name, month_rub: month, rows_per_month: rows }) => {
+  const options = plans.map(({ name, title, month_rub: month, rows_per_month: rows }) => {
     const price = month === 0 ? words.free : say.aMonth(words.roubles(month))
-    return element('option', { value: name }, say.planChoice(name, price, words.number(rows)))
+    return element('option', { value: name }, say.planChoice(title, price, words.number(rows)))
   })
   return element(
     'select',

@@ -43,7 +43,7 @@ export function receiptView(token: string, order: OrderJson, back: () => void): 
     table(
       say.plans,
       [words.dataset, words.plan],
-      items.map(({ title, plan }) => [title, plan === '' ? say.removed : plan]),
+      items.map((item) => [item.title, item.plan === '' ? say.removed : item.plan_title]),
     ),
     ...(payment === null
       ? []

@@ -4,7 +4,7 @@ import type { ControlStore } from '../../../control/store/store.js'
 import { textIn } from '../../../registry/local-text.js'
 import { titleIn } from '../../../registry/portal-schema.js'
 import type { Legal } from '../../../registry/portal-schema.js'
-import { planOf, planTitle } from '../../../registry/registry.js'
+import { grantedTitle } from '../../../registry/registry.js'
 import type { Registry } from '../../../registry/registry.js'
 import { paperWords } from './paper-words.js'
 import type { PaperWords } from './paper-words.js'
@@ -118,8 +118,8 @@ function subjectOf(registry: Registry, order: Order, say: PaperWords): string {
   const { language, items, months, kind } = order
   const plans = items.map(({ dataset, plan }) => {
     const title = registry.datasets.get(dataset)?.title ?? dataset
-    const sold = planOf(registry, { dataset, plan })
-    return say.plan(textIn(language, title), sold ? planTitle(language, sold) : plan)
+    const planTitle = grantedTitle(registry, language, { dataset, plan })
+    return say.plan(textIn(language, title), planTitle)
   })
   return say.subject(titleIn(language, registry.portal), kind, plans.join('; '), months)
 }

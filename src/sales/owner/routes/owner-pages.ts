@@ -9,6 +9,7 @@ import type { PageContext } from '../../../portal/page-context.js'
 import { signInWords } from '../../../portal/sign-in-words.js'
 import { titledPage } from '../../../portal/titled-page.js'
 import { wideTable } from '../../../portal/wide-table.js'
+import { grantedTitle } from '../../../registry/registry.js'
 import { isoTime } from '../../../text.js'
 import { buyerText } from '../../orders/papers/paper.js'
 import { paperWords } from '../../orders/papers/paper-words.js'
@@ -105,7 +106,10 @@ function ordersTable(context: PageContext, shop: Shop, orders: readonly Order[])
 /** The plans of an order, with the titles of their datasets. */
 function plansText({ language }: PageContext, shop: Shop, { items }: Order): string {
   const { plan: planText } = paperWords(language)
-  const texts = items.map(({ dataset, plan }) => planText(titleOf(shop, language, dataset), plan))
+  const texts = items.map((item) => {
+    const planTitle = grantedTitle(shop.registry(), language, item)
+    return planText(titleOf(shop, language, item.dataset), planTitle)
+  })
   return texts.join('; ')
 }
 
