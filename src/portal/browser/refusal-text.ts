@@ -7,13 +7,13 @@ const secondsMax = 120
 
 /**
  * Says in this place why there is no answer and what to do, in the language of the page; below it,
- * what the server says in English, but for what is not there: that is about `/v1/`.
+ * what the server says in English.
  */
 export function sayRefusal(place: HTMLElement, refusal: Refusal): void {
   const { code, detail, isTranslated } = refusal
   const known = code === null || isTranslated ? null : words.refusals[code]
   const text = `${known ?? detail ?? words.failed}${waitText(refusal)}`
-  if (known === null || detail === null || code === 'not_found') place.replaceChildren(text)
+  if (known === null || detail === null) place.replaceChildren(text)
   else place.replaceChildren(text, ' ', element('span', { class: 'detail', lang: 'en' }, detail))
 }
 
