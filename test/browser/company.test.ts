@@ -73,7 +73,7 @@ let order = ''
 
 await t.test('a company orders a plan for a year, and gets an invoice', async (t) => {
   await look(page, '01-home')
-  const plan = page.getByRole('row', { name: /^pro/ }).first()
+  const plan = page.getByRole('row', { name: /^Профессиональный/ }).first()
   await plan.getByRole('link', { name: '39 000 ₽' }).click()
   await heading(page, 'Заказать доступ')
   await page.getByLabel('Электронная почта').fill(buyer)

@@ -93,7 +93,10 @@ await t.test('see its revenue as a chart', async (t) => {
   t.match(await chartOf(page).locator('figcaption').textContent(), /^Revenue · 2110 by year/)
   t.same(
     await chartOf(page).locator('circle title').allTextContents(),
-    rows.flatMap(([year, , , revenue]) => (revenue === '' ? [] : `${year}: ${revenue}`)),
+    rows.flatMap(([year, , , revenue]) => {
+      const exact = Number(revenue).toLocaleString('en')
+      return revenue === '' ? [] : `${year}: ${exact} thousand RUB`
+    }),
     'a point for each year that reports it',
   )
   t.equal(await chartOf(page).locator('polyline').count(), 1)
