@@ -138,9 +138,12 @@ function commandFailure({ folder, name }: StateFile, cause: unknown): unknown {
   return isOfStore ? stateFailure(folder, cause, name) : cause
 }
 
+/** An older release wrote the store: it lacks what the command reads. */
+export class OutdatedState extends Error {}
+
 function readFailure(state: StateFile, { file }: SqliteStore, cause: unknown): unknown {
   if (!file.isOutdated || !lacksTableOrColumn(cause)) return commandFailure(state, cause)
-  return new Error(
+  return new OutdatedState(
     `${state.name} in ${resolve(state.folder)} has schema version ${file.schemaVersion}, of an ` +
       "older release, which this command can't read. das serve of this release upgrades it.",
     { cause },

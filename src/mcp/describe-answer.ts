@@ -141,7 +141,6 @@ function columnAnswer({
   operators: _,
   common: __,
   histogram: ___,
-  level_labels: ____,
   ...column
 }: Partial<ColumnDescription>) {
   return withoutNulls(column)
@@ -153,7 +152,7 @@ function columnAnswer({
  */
 function briefColumn(column: ColumnDescription, isOfMany: boolean) {
   const { section: _, description, nullable, min, max, null_share: empty, ...others } = column
-  const { values, ...head } = others
+  const { values, level_labels: __, ...head } = others
   const isSaid = column.label !== null && (column.values === undefined || column.labels)
   return columnAnswer({
     ...head,
@@ -209,8 +208,8 @@ function aggregateAnswer(resource: string, { example, ...guide }: AggregateGuide
           ]
         : [],
     ),
-    measures: guide.measures.map(({ name, formula, unit }) =>
-      withoutNulls({ name, formula, unit }),
+    measures: guide.measures.map(({ name, label, formula, unit }) =>
+      withoutNulls({ name, label, formula, unit }),
     ),
     example: { purpose: 'one row for each group', arguments: { resource, ...example } },
   }

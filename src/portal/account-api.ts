@@ -54,6 +54,8 @@ export interface ChoiceJson {
   readonly current: string | null
   /** The plan from the end of the term on. */
   readonly at_end: string | null
+  /** Another plan, or none, is scheduled for the end of the term. */
+  readonly is_scheduled: boolean
   readonly plans: readonly {
     readonly name: string
     readonly title: string

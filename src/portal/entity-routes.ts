@@ -170,11 +170,8 @@ async function compare(visited: Visit): Promise<string | null | undefined> {
   const isCut = query.getAll('line').length > comparedLinesMax
   const shown = { dataset, comparison, keys, lines, choices, isCut, drawn, paid }
   if (query.get('format') === 'xlsx') {
-    return sendSheet(
-      visited,
-      `compare-${encodeForUrl(comparison.period)}`,
-      compareSheet(context, shown),
-    )
+    const name = ['compare', comparison.period].filter((part) => part !== '').map(encodeForUrl)
+    return sendSheet(visited, name.join('-'), compareSheet(context, shown))
   }
   return comparePage(context, shown)
 }
@@ -198,7 +195,10 @@ function linesOf(
   choices: readonly ComparedLine[],
   chosen: readonly string[],
 ): readonly ComparedLine[] {
-  const wanted = choices.filter(({ name }) => chosen.includes(name))
+  // In the order of the address: the same question is paid once.
+  const wanted = [...new Set(chosen)].flatMap(
+    (name) => choices.find((each) => each.name === name) ?? [],
+  )
   const usual = [
     ...choices.filter(({ name, isMeasure }) => !isMeasure && name === entity?.rank),
     ...choices.filter(({ isMeasure }) => isMeasure),

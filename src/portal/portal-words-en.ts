@@ -185,6 +185,8 @@ export const englishWords = {
     max: 'largest value',
     distinct: 'different values',
     count: 'filled values',
+    ratio: 'ratio',
+    growth: 'growth',
   } as Readonly<Record<string, string>>,
   groupBy: 'Group by',
   addGroup: 'Add a group',

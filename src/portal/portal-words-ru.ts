@@ -189,6 +189,8 @@ export const russianWords: PortalWords = {
     max: 'наибольшее значение',
     distinct: 'разных значений',
     count: 'заполненных значений',
+    ratio: 'отношение',
+    growth: 'рост',
   },
   groupBy: 'Группировать по',
   addGroup: 'Добавить группу',

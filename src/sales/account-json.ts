@@ -94,6 +94,7 @@ function choiceJson(
     title: titleOf(shop, language, dataset),
     current: titleOfPlan(current),
     at_end: titleOfPlan(atEnd),
+    is_scheduled: current !== null && atEnd !== current,
     plans: offered.map((plan) => {
       const { name, priceRub, rowsPerMonth } = plan
       const title = planTitle(language, plan)

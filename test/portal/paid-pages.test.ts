@@ -33,6 +33,10 @@ await t.test('rows that are shown are charged, once a day, the workbook too', as
   const compared = await get('/datasets/firms/compare?lang=en&keys=09,10')
   t.match(textOf(compared.text), 'This page cost 9 rows.', 'four periods of each, one median')
   t.same(await rows(), [17, 40])
+  const links = [...compared.text.matchAll(/href="([^"]*compare\?[^"]*period=2022[^"]*)"/g)]
+  t.match(links.join(), /chart=net_margin[^]*format=xlsx|format=xlsx[^]*chart=net_margin/)
+  for (const [, link = ''] of links) t.equal((await get(link.replaceAll('&amp;', '&'))).status, 200)
+  t.same(await rows(), [17, 40], 'the chart of another line and the workbook are free')
 })
 
 await t.test('nothing is read before a person asks for it', async (t) => {

@@ -18,6 +18,7 @@ import { commandObjects, progressReport } from '../progress.js'
 import type { CliParts, Output } from '../parts.js'
 import { amountOf } from '../print.js'
 import { findDataset } from '../read-registry.js'
+import { OutdatedState } from '../state-file.js'
 import { readStore } from '../state.js'
 import { checkDataset, missingDatasetChecks, portalChecks } from './dataset-verdict.js'
 import type { DatasetCheck } from './dataset-verdict.js'
@@ -62,8 +63,10 @@ async function check(
   }
   const nowMs = parts.clock.now()
   const sold = (await readStore(parts, config.state, (store) => liveGrants(store, nowMs))) ?? []
-  // A server of an older release does not record them.
-  const published = await readStore(parts, config.state, newestVersions).catch(() => undefined)
+  const published = await readStore(parts, config.state, newestVersions).catch((cause: unknown) => {
+    if (cause instanceof OutdatedState) return undefined
+    throw cause
+  })
   const names = name === undefined ? [...registry.datasets.keys()] : [name]
   const { examined, datasets } = await examineAll(parts, config, flags, registry, names)
   const context = { registry, sold, published: published ?? new Map(), datasets }

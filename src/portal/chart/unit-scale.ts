@@ -10,11 +10,11 @@ const factors: readonly (readonly [words: string, factor: number])[] = [
   ['billions?|bln\\.?|bn|млрд\\.?|миллиард(?:ов|а)?', 1e9],
   ['trillions?|trn|трлн\\.?|триллион(?:ов|а)?', 1e12],
 ]
-/** `thousand RUB`, `millions of RUB`; `RUB, thousand`, `руб., млн`. */
+/** `thousand RUB`, `millions of RUB`, `тыс.руб.`; `RUB, thousand`, `руб., млн`. */
 const scales = factors.map(([words, factor]) => {
   return {
     factor,
-    form: new RegExp(`^(?:${words})(?:\\s+(?:of\\s+)?|$)|,\\s+(?:${words})$`, 'iu'),
+    form: new RegExp(`^(?:${words})(?:\\s+(?:of\\s+)?|(?<=\\.)|$)|,\\s+(?:${words})$`, 'iu'),
   }
 })
 

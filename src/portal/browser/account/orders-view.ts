@@ -137,8 +137,9 @@ function changeForm(choices: readonly ChoiceJson[], common: Common) {
   })
 }
 
-function planSelect({ dataset, current, at_end: atEnd, plans }: ChoiceJson): HTMLSelectElement {
-  const scheduled = current !== null && atEnd !== current ? (atEnd ?? say.removed) : null
+function planSelect(choice: ChoiceJson): HTMLSelectElement {
+  const { dataset, current, at_end: atEnd, is_scheduled: isScheduled, plans } = choice
+  const scheduled = isScheduled ? (atEnd ?? say.removed) : null
   const asNow = scheduled === null ? say.asNow : (plan: string) => say.asScheduled(plan, scheduled)
   const kept = current === null ? say.notAdded : asNow(current)
   const options = plans.map(({ name, title, month_rub: month, rows_per_month: rows }) => {

@@ -97,9 +97,13 @@ function measureColumn(facts: Facts, call: Call, words: PortalWords): PageColumn
   const described = words.functions[call.name] ?? call.name
   const isLabelled = sides.every(({ label }) => label !== '')
   const label = isLabelled ? `${sides.map((side) => side.label).join(' / ')}, ${described}` : ''
-  const about = { addsUp, label, description: call.text }
+  const isFormula = sides.some(({ isPlain }) => !isPlain)
+  const what = sides.flatMap(({ columns }) => columns.map((each) => each.description || each.name))
+  const formula = call.alias === null ? '' : call.text
+  const description = isFormula ? formula : `${described}: ${what.join(' / ')}`
+  const about = { addsUp, label, description }
   if (counting.includes(call.name)) return { ...named, ...about }
-  if (sides.some(({ isPlain }) => !isPlain)) {
+  if (isFormula) {
     return {
       ...named,
       ...about,
@@ -109,7 +113,8 @@ function measureColumn(facts: Facts, call: Call, words: PortalWords): PageColumn
   const [column, divisor] = sides.flatMap(({ columns }) => columns)
   if (!column) return { ...named, ...about }
   const unit = divisor ? quotientUnit(column, divisor) : column.unit
-  if (numberTypes.includes(column.type)) return { ...named, ...about, unit }
+  const isFloat = divisor === undefined && column.isFloat === true
+  if (numberTypes.includes(column.type)) return { ...named, ...about, unit, isFloat }
   return { ...named, ...about, type: column.type, isQuantity: false }
 }
 

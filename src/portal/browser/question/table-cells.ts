@@ -28,8 +28,8 @@ export function headCell(
 }
 
 /**
- * A value of this column: amounts get thousands separators and keep every digit. A click may filter
- * by it; the form beside it does the same by keyboard.
+ * A value of this column: amounts get thousands separators; floating-point ones have 15 digits,
+ * others all. A click may filter by it; the form beside it does the same by keyboard.
  */
 export function bodyCell(
   column: PageColumn,
