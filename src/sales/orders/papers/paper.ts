@@ -1,3 +1,4 @@
+import type { Language } from '../../../config.js'
 import type { Order } from '../../../control/orders.js'
 import { keepPaper } from '../../../control/receipts.js'
 import type { ControlStore } from '../../../control/store/store.js'
@@ -113,13 +114,19 @@ function joined(parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join(', ')
 }
 
+/** The plans of an order, with the titles of their datasets. */
+export function plansText(registry: Registry, language: Language, { items }: Order): string {
+  const say = paperWords(language)
+  const texts = items.map((item) => {
+    const title = registry.datasets.get(item.dataset)?.title ?? item.dataset
+    return say.plan(textIn(language, title), grantedTitle(registry, language, item))
+  })
+  return texts.join('; ')
+}
+
 /** What is bought, in one line: the order keeps no prices of its parts. */
 function subjectOf(registry: Registry, order: Order, say: PaperWords): string {
-  const { language, items, months, kind } = order
-  const plans = items.map(({ dataset, plan }) => {
-    const title = registry.datasets.get(dataset)?.title ?? dataset
-    const planTitle = grantedTitle(registry, language, { dataset, plan })
-    return say.plan(textIn(language, title), planTitle)
-  })
-  return say.subject(titleIn(language, registry.portal), kind, plans.join('; '), months)
+  const { language, months, kind } = order
+  const plans = plansText(registry, language, order)
+  return say.subject(titleIn(language, registry.portal), kind, plans, months)
 }

@@ -9,11 +9,9 @@ import type { PageContext } from '../../../portal/page-context.js'
 import { signInWords } from '../../../portal/sign-in-words.js'
 import { titledPage } from '../../../portal/titled-page.js'
 import { wideTable } from '../../../portal/wide-table.js'
-import { grantedTitle } from '../../../registry/registry.js'
 import { isoTime } from '../../../text.js'
-import { buyerText } from '../../orders/papers/paper.js'
+import { buyerText, plansText } from '../../orders/papers/paper.js'
 import { paperWords } from '../../orders/papers/paper-words.js'
-import { titleOf } from '../../orders/shop.js'
 import type { Shop } from '../../orders/shop.js'
 import type { Decision } from '../decide-order.js'
 import { readReport, reports } from '../reports.js'
@@ -95,22 +93,12 @@ function ordersTable(context: PageContext, shop: Shop, orders: readonly Order[])
       [say.decide]: ({ orderId }) => decideForm(context, '/owner/orders', { order: orderId }),
       [say.columns.placed]: ({ orderedAt }) => words.day(isoTime(orderedAt)),
       [papers.buyer]: (order) => buyerText(order, papers),
-      [say.columns.grants]: (order) => plansText(context, shop, order),
+      [say.columns.grants]: (order) => plansText(shop.registry(), language, order),
       [say.months]: ({ months }) => (months === null ? '' : words.number(months)),
       [say.columns.amount_rub]: ({ amountRub }) => words.roubles(amountRub),
       [say.state]: ({ state }) => orderStates[state],
     },
   })
-}
-
-/** The plans of an order, with the titles of their datasets. */
-function plansText({ language }: PageContext, shop: Shop, { items }: Order): string {
-  const { plan: planText } = paperWords(language)
-  const texts = items.map((item) => {
-    const planTitle = grantedTitle(shop.registry(), language, item)
-    return planText(titleOf(shop, language, item.dataset), planTitle)
-  })
-  return texts.join('; ')
 }
 
 /** A form that confirms or declines an order. */
@@ -203,7 +191,7 @@ export function linkedOrderPage(
     html`<p class="lead">${say.askText}</p>
       <dl class="facts">
         ${fact(papers.buyer, buyerText(order, papers))}
-        ${fact(say.columns.grants, plansText(context, shop, order))}
+        ${fact(say.columns.grants, plansText(shop.registry(), language, order))}
         ${order.months === null ? null : fact(say.months, words.number(order.months))}
         ${fact(say.columns.amount_rub, words.roubles(order.amountRub))}
         ${fact(say.payBy, words.day(isoTime(order.payUntil)))}
