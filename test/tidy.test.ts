@@ -43,12 +43,12 @@ const layers = [
  */
 const weights: Readonly<Record<string, number>> = {
   access: 978,
-  app: 2979,
+  app: 2980,
   catalog: 2356,
   cli: 8559,
   columns: 1843,
   control: 8673,
-  engine: 12_056,
+  engine: 12_058,
   'files of src itself': 1994,
   http: 3724,
   lists: 1076,
@@ -57,7 +57,7 @@ const weights: Readonly<Record<string, number>> = {
   portal: 11_621,
   query: 3955,
   registry: 2350,
-  sales: 8798,
+  sales: 8793,
   service: 4557,
   sheet: 501,
   versions: 6546,

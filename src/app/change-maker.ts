@@ -140,17 +140,18 @@ export class ChangeMaker {
     const newest = steps.findIndex((each) => each.version === version.id)
     if (newest < 0) return []
     const kept = new Map([version, ...earlier.map((each) => each.version)].map((v) => [v.id, v]))
+    const problem = keyProblem(version)
     const found: Comparison[] = []
     // Newer ones are those of another server.
     for (const step of steps.slice(newest)) {
       const after = kept.get(step.version)
       const before = kept.get(step.previous ?? '')
       const set = await sets.find(step)
-      if (before && after && !keyProblem(version) && !set) found.push({ step, before, after })
-      else await this.#report(step, set, keyProblem(version))
+      if (before && after && !problem && !set) found.push({ step, before, after })
+      else await this.#report(step, set, problem)
     }
     const needed = new Set(found.flatMap(({ before, after }) => [before.id, after.id]))
-    const ids = earlier.flatMap((each) => each.version?.id ?? [])
+    const ids = earlier.map((each) => each.version.id)
     compared.set(name, new Set(ids.filter((id) => !needed.has(id))))
     return found
   }

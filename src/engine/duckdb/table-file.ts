@@ -12,10 +12,12 @@ import type { RunStatement } from './run-statement.js'
 const codec = 'snappy'
 /** More rows than any page has, so that a page is one row group. */
 const rowGroupRows = 122_880
+
 /** How every file of an answer is written; `dictionary` is of `dictionaryOption`. */
 export function fileOptions(dictionary: string): string {
   return `(FORMAT parquet, ${dictionary}COMPRESSION ${codec}, ROW_GROUP_SIZE ${rowGroupRows})`
 }
+
 /** A temporary table with a cell of each column: `c0`, `c1`, … */
 interface OrderedTable {
   readonly name: string
