@@ -5,7 +5,6 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { buildThings, checksOf } from '../cli/fixtures/checked.js'
 import { listen } from '../support/answers.js'
-import { exampleAfter } from '../support/pages.js'
 import { startShipped } from '../support/shipped.js'
 import { startWorld } from '../support/world.js'
 import type { World } from '../support/world.js'
@@ -119,11 +118,4 @@ await t.test('the shipped datasets, page by page', async (t) => {
     const walked = await walk(`${address}/v1/${query}`, token, filesIn(folder))
     t.match(walked, { pages, rows, cells: rows * columns }, folder)
   }
-})
-
-await t.test('the Python program of docs/rest.md reads a page of Parquet', async (t) => {
-  const base = await addressOf(await startShipped(t))
-  const program = exampleAfter('docs/rest.md', '### Parquet', 'python', base)
-  const { stdout } = await run(python, ['-c', `${program}print(table.shape)`])
-  t.equal(stdout.trim(), '(7, 131)')
 })
