@@ -11,8 +11,8 @@ import type { Answer } from '../support/mcp/task-answers.js'
 import { startShipped } from '../support/shipped.js'
 
 /**
- * The ten tasks of docs/mcp.md: the page has the calls, this test makes them through a real client,
- * compares the answers with SQL over the same files, and measures what the page's tables say.
+ * The ten tasks of docs/mcp.md, by the calls of a file: made through a real client, their answers
+ * compared with SQL over the same files, and measured as the page's tables say.
  */
 
 const [nodeClient] = nodeParties
@@ -75,7 +75,8 @@ interface TaskCall {
 
 const section =
   readFileSync('docs/mcp.md', 'utf8').split('\n## Ten tasks\n')[1]?.split('\n## ')[0] ?? ''
-const calls = [...section.matchAll(/^(\d+) +(\w+) (\{.*\})$/gm)].map(
+const listed = readFileSync('test/mcp/fixtures/agent-tasks.txt', 'utf8')
+const calls = [...listed.matchAll(/^(\d+) +(\w+) (\{.*\})$/gm)].map(
   ([, task = '', tool = '', args = '']): TaskCall => ({ task, tool, args }),
 )
 
