@@ -1,7 +1,7 @@
 import { CallThread } from '../call-thread.js'
 import { ServiceError, badRequest } from '../errors.js'
 import type { FindExplanation, FindQuestion, Match } from '../names/find-names.js'
-import type { NameFinder } from '../service/find.js'
+import type { NameFinder } from '../service/find-place.js'
 import type { FileChecks } from '../versions/store/file-checks.js'
 import type { StoredFile } from '../versions/version.js'
 

@@ -4,6 +4,8 @@ import { parseFindUrl } from '../query/parse-find.js'
 import type { Caller, Service } from '../service.js'
 import type { FoundAnswer } from '../service/find.js'
 import type { Admit, AnswerAdmitted } from './data-routes.js'
+import { acceptedFormat } from './page-formats.js'
+import { refuseRanges } from './ranges.js'
 import { queryOf, reading } from './request-context.js'
 import type { DatasetRoute } from './request-context.js'
 
@@ -17,16 +19,23 @@ export function addFind(
   admit: Admit,
   answerRows: AnswerAdmitted,
 ): void {
+  const find = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    caller: Caller,
+    dataset: string | null,
+  ) => {
+    const question = parseFindUrl(queryOf(request))
+    acceptedFormat(request.headers.accept, ['json'])
+    refuseRanges(request, 'json')
+    const isHead = request.method === 'HEAD'
+    return send(request, reply, await service.find(caller, dataset, question, isHead))
+  }
   app.route<DatasetRoute>({
     method: reading,
     url: '/v1/:dataset/find',
-    handler: async (request, reply) => {
-      const caller = await admit(request, reply)
-      const question = parseFindUrl(queryOf(request))
-      const { dataset } = request.params
-      const isHead = request.method === 'HEAD'
-      return send(request, reply, await service.find(caller, dataset, question, isHead))
-    },
+    handler: async (request, reply) =>
+      find(request, reply, await admit(request, reply), request.params.dataset),
   })
   app.route<DatasetRoute>({
     method: reading,
@@ -34,9 +43,7 @@ export function addFind(
     handler: async (request, reply) => {
       const caller = await admit(request, reply)
       if (canRead(caller, request.params.dataset)) return answerRows(request, reply, caller)
-      const question = parseFindUrl(queryOf(request))
-      const isHead = request.method === 'HEAD'
-      return send(request, reply, await service.find(caller, null, question, isHead))
+      return find(request, reply, caller, null)
     },
   })
 }

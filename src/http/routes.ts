@@ -87,6 +87,11 @@ function report(request: FastifyRequest, reply: FastifyReply, { reportTo }: Rout
   if (value !== null) reply.header(reportHeader, value)
 }
 
+/** @throws bad_request for any parameter */
+function requireNoQuery(request: FastifyRequest): void {
+  if (queryOf(request) !== '') throw badRequest('This path takes no parameters.')
+}
+
 const notReadyText = 'The service is not ready. Try again in 5 s.'
 
 function addDescriptions(app: FastifyInstance, service: Service, admit: Admit): void {
@@ -96,7 +101,9 @@ function addDescriptions(app: FastifyInstance, service: Service, admit: Admit): 
     url: '/v1',
     schema: { response: { 200: DatasetListSchema } },
     handler: async (request, reply) => {
-      const data = await service.listDatasets(await admit(request, reply))
+      const caller = await admit(request, reply)
+      requireNoQuery(request)
+      const data = await service.listDatasets(caller)
       return sendOwn(request, reply, { data })
     },
   })
@@ -104,7 +111,11 @@ function addDescriptions(app: FastifyInstance, service: Service, admit: Admit): 
     method: reading,
     url: '/v1/account',
     schema: { response: { 200: AccountSchema } },
-    handler: async (request, reply) => service.account(await admit(request, reply)),
+    handler: async (request, reply) => {
+      const caller = await admit(request, reply)
+      requireNoQuery(request)
+      return service.account(caller)
+    },
   })
   typed.route<DatasetRoute>({
     method: reading,
@@ -112,7 +123,7 @@ function addDescriptions(app: FastifyInstance, service: Service, admit: Admit): 
     schema: { response: { 200: VersionListSchema } },
     handler: async (request, reply) => {
       const caller = await admit(request, reply)
-      if (queryOf(request) !== '') throw badRequest('versions takes no parameters.')
+      requireNoQuery(request)
       const data = await service.listVersions(caller, request.params.dataset)
       return sendOwn(request, reply, { data })
     },

@@ -214,10 +214,15 @@ async function runChanges(
 
 /** The rest of the message, such as its id, is not checked. */
 function requireExactArguments(bodyText: string): void {
-  if (firstInexact(bodyText) === undefined && repeatedKey(bodyText) === undefined) return
+  const mayBeLost = /__proto__|\\u/.test(bodyText)
+  const isExact = firstInexact(bodyText) === undefined && repeatedKey(bodyText) === undefined
+  if (isExact && !mayBeLost) return
   const text = memberText(memberText(bodyText, 'params'), 'arguments')
   requireExactNumbers(text)
   requireSingleKeys(text, 'The arguments')
+  // What reads messages leaves it out.
+  const isLost = text !== '' && Object.hasOwn(recordOf(JSON.parse(text)), '__proto__')
+  if (isLost) throw badRequest('__proto__: unknown key.')
 }
 
 function errorText(
@@ -241,7 +246,7 @@ function adviceFor(error: ServiceError, tool: ToolName, args: Arguments): string
   if (error.retryAfterSeconds !== undefined) return `Try again in ${error.retryAfterSeconds} s.`
   if (error.code !== 'bad_request') return null
   const { resource } = args
-  if (tool === 'list_resources' || tool === 'search') return null
+  if (['list_resources', 'search', 'find'].includes(tool)) return null
   if (typeof resource !== 'string') return 'Call list_resources {} for the names.'
   const described = JSON.stringify({ resource: resource.slice(0, 64) })
   return `Call describe_resource ${described} for columns, operators and examples.`

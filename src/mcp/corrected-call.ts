@@ -5,6 +5,7 @@ import type { Correction, FilterText } from '../columns/correction.js'
 import { isAbsent } from '../query/read-shape.js'
 import { recordOf } from '../registry/shape.js'
 import { nearestNames } from '../text.js'
+import { inMcpWords } from './error-words.js'
 
 /** A call with more mistakes is not corrected. */
 const mistakesMax = 4
@@ -39,7 +40,7 @@ export async function correctedCall(
       const call = `${isExample ? 'A call of the right form' : 'Corrected call'}: ${tool} ${text}`
       return [...others, call].join('\n')
     }
-    others.push(`Also: ${found.detail.slice(0, lettersMax)}`)
+    others.push(`Also: ${inMcpWords(found.detail).slice(0, lettersMax)}`)
     mistake = found
   }
   return null

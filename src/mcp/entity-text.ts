@@ -13,7 +13,7 @@ import { textOf } from '../service/entity-rows.js'
 import type { Page, PageAnswer, Room } from '../service/page.js'
 import { many } from '../text.js'
 import type { Entity } from '../versions/version.js'
-import { entityUrl, searchAnswer, shownQuota } from './query-answer.js'
+import { beginningOf, entityUrl, searchAnswer, shownQuota } from './query-answer.js'
 
 /** Of the text as it is serialised; the rest of the answer is short. */
 const lettersMax = 29_500
@@ -138,8 +138,7 @@ function entityAnswer(page: Page, entity: Entity, id: string, site: string): obj
 
 function cutText(text: string): string {
   if (lettersOf(text) <= lettersMax - noteLetters) return text
-  // A character is six letters at most.
-  return `${text.slice(0, (lettersMax - noteLetters) / 6).toWellFormed()} … [cut]`
+  return `${beginningOf(text, lettersMax - noteLetters)} … [cut]`
 }
 
 const severalRows = 'Values of several rows are divided by " | "; one value is that of all.'

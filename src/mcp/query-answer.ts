@@ -113,7 +113,7 @@ export function findAnswer({ entries, explained, leftOut, quota }: FoundAnswer):
 }
 
 /** The same for hosts that read a page of each entity with `fetch`. */
-export function searchAnswer({ entries }: FoundAnswer, site: string): object {
+export function searchAnswer({ entries, leftOut }: FoundAnswer, site: string): object {
   const results = entries.map((entry) => {
     const cells = cellsByName(entry)
     const text = (name: string) => textOf(cells.get(name) ?? 'null')
@@ -121,12 +121,13 @@ export function searchAnswer({ entries }: FoundAnswer, site: string): object {
     const title = [text('name'), text('key')].filter((each) => each !== '').join(', ')
     return { id, title, url: entityUrl(site, id) }
   })
-  return { results }
+  return { results, ...(leftOut.length > 0 && { left_out: leftOut }) }
 }
 
-/** The page of an entity for people. */
+/** The page of an entity for people; `id` is `<dataset>/<key>`. */
 export function entityUrl(site: string, id: string): string {
-  return `${site}/datasets/${id.split('/').map(encodeURIComponent).join('/')}`
+  const end = id.indexOf('/')
+  return `${site}/datasets/${id.slice(0, end)}/${encodeURIComponent(id.slice(end + 1))}`
 }
 
 /** The cells by column; of a row that is too long the first columns that fit, and what is said. */
@@ -142,7 +143,8 @@ function cellsOf({ columns, rows }: Pick<Page, 'columns' | 'rows'>) {
     return { cells, cut: left === 0 ? null : `The row is too long. Left out: ${others}` }
   }
   const [name = ''] = names
-  const data = { [name]: [beginningOf(only[0] ?? '')] }
+  const beginning = beginningOf(textOfJson(only[0] ?? ''), lettersMax - 2 * restLetters)
+  const data = { [name]: [beginning] }
   const others = left === 0 ? '' : ` Left out: ${many(left, 'other column')}.`
   return { cells: { columns: names, data }, cut: `The value of ${name} is cut.${others}` }
 }
@@ -157,11 +159,14 @@ function columnsThatFit(columns: readonly ColumnHead[], cells: readonly string[]
   return beyond === -1 ? columns.length : beyond
 }
 
-/** A text's beginning that fits whatever has to be escaped; of other values, of their JSON. */
-function beginningOf(cell: string): string {
-  const text = textOfJson(cell)
-  // A character is six letters at most, such as \u0000, and the name takes some.
-  return text.slice(0, Math.floor((lettersMax - 2 * restLetters) / 6)).toWellFormed()
+/** The beginning of a text that has so many letters at most as JSON. */
+export function beginningOf(whole: string, lettersMax: number): string {
+  let text = whole.slice(0, lettersMax).toWellFormed()
+  for (;;) {
+    const { length } = JSON.stringify(text)
+    if (length <= lettersMax) return text
+    text = text.slice(0, Math.floor((text.length * lettersMax) / length) - 1).toWellFormed()
+  }
 }
 
 function chargeOf({ version, quota }: Page | GroupsAnswer) {

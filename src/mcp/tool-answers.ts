@@ -72,6 +72,7 @@ export const ChangesAnswer = Type.Object({
 
 export const SearchAnswer = Type.Object({
   results: Type.Array(Type.Object({ id: text, title: text, url: text })),
+  left_out: Type.Optional(texts),
 })
 
 export const FetchAnswer = Type.Object({

@@ -37,11 +37,13 @@ export const findFields = {
   limit: Type.Optional(
     Type.Integer({ description: `1 to ${limitMax}; ${usualLimit} when left out` }),
   ),
+  explain: Type.Optional(Type.Boolean({ description: 'false: a miss is free, and unexplained' })),
 }
 
-/** Converts a valid value to a search, which explains an empty answer. */
-export function rawFind({ q = '', limit }: Static<Type.TObject<typeof findFields>>): FindRequest {
-  return findRequest(q, limit ?? null, true)
+/** Converts a valid value to a search, which explains an empty answer unless it says otherwise. */
+export function rawFind(fields: Static<Type.TObject<typeof findFields>>): FindRequest {
+  const { q = '', limit = null, explain = true } = fields
+  return findRequest(q, limit, explain)
 }
 
 function findRequest(q: string, limit: number | null, explain: boolean): FindRequest {

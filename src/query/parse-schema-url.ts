@@ -12,12 +12,15 @@ export interface SchemaQuestion {
 }
 
 /**
- * Parses the query string of a dataset's schema, `facts=true&labels=ru`. Other parameters are
- * ignored.
- * @throws bad_request for other values, and for a parameter that is repeated
+ * Parses the query string of a dataset's schema, `facts=true&labels=ru`.
+ * @throws bad_request for other parameters and values, and for a parameter that is repeated
  */
 export function parseSchemaUrl(query: string): SchemaQuestion {
   const parameters = new URLSearchParams(query)
+  const other = [...parameters.keys()].find((name) => name !== 'facts' && name !== 'labels')
+  if (other !== undefined) {
+    throw badRequest(`There is no parameter ${quoted(other)}. The schema has two: facts, labels.`)
+  }
   const given = (name: string) => {
     const [value, ...more] = parameters.getAll(name)
     if (more.length > 0) throw badRequest(`${name} is repeated. Give it once.`)

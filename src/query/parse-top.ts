@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { badRequest } from '../errors.js'
 import { questionFields, rawFilter } from './parse-json.js'
 import { headingNames, parseHeadings } from './headings.js'
-import { parseFormat, parseLimit, parseSelect, readParameters } from './parse-url.js'
+import { parseFormat, parseLimit, parseSelect, readParameters, requireValues } from './parse-url.js'
 import type { RawQuestion } from './raw-question.js'
 import { parseDirectedCalls } from '../columns/call-text.js'
 import type { DirectedCall } from '../columns/call-text.js'
@@ -15,21 +15,20 @@ export interface RawTop extends Omit<RawQuestion, 'cursor'> {
 const parameterNames = ['by', 'limit', 'format', 'excel', ...headingNames]
 
 /**
- * Parses the top of a raw query string, `by=-2400&year=eq.2024&select=inn,2400&limit=20`. An empty
- * parameter counts as absent.
- * @throws bad_request for encoding, repeated parameters and what can't be read; not_acceptable for
+ * Parses the top of a raw query string, `by=-2400&year=eq.2024&select=inn,2400&limit=20`.
+ * @throws bad_request for encoding, repeated and empty parameters and what can't be read; not_acceptable for
  *   a format that is not served
  */
 export function parseTopUrl(query: string): RawTop {
-  const { filters, parameters, lists } = readParameters(query, parameterNames, ['select'])
-  const given = (name: string) => parameters.get(name) || undefined
-  const select = lists.get('select')?.filter((text) => text !== '')
+  const read = readParameters(query, parameterNames, ['select'])
+  requireValues(read)
+  const { filters, parameters, lists } = read
   return {
-    by: parseBy(given('by')),
+    by: parseBy(parameters.get('by')),
     filters,
-    select: select?.length === 0 ? null : parseSelect(select),
-    limit: parseLimit(given('limit')),
-    format: parseFormat(given('format'), given('excel')),
+    select: parseSelect(lists.get('select')),
+    limit: parseLimit(parameters.get('limit')),
+    format: parseFormat(parameters.get('format'), parameters.get('excel')),
     ...parseHeadings(parameters),
   }
 }

@@ -10,7 +10,7 @@ import { writtenName } from './write-url.js'
 
 const parameterNames = ['limit', 'cursor', 'format', 'excel', 'explain', ...headingNames]
 /** A filter on a column of such a name has an operator: `explain=eq.x`. */
-const lateNames = ['explain', 'since', 'watch', ...headingNames]
+const lateNames = ['excel', 'explain', 'since', 'watch', ...headingNames]
 
 /**
  * Parses the question of a raw query string, `inn=eq.7708004767&select=year,2110&limit=10`. A `+`
@@ -76,6 +76,13 @@ export function readParameters(
     else parameters.set(name, value ?? '')
   }
   return { filters, parameters, lists }
+}
+
+/** @throws bad_request for a parameter without a value, which is no filter */
+export function requireValues({ parameters, lists }: Parameters): void {
+  for (const [name, value] of [...parameters, ...lists]) {
+    if ([value].flat().includes('')) throw badRequest(`"${name}" is empty. Leave it out.`)
+  }
 }
 
 function isLateFilter(name: string, value: string | undefined): boolean {

@@ -5,7 +5,7 @@ import type { DatasetEntry } from './registry-schema.js'
 import type { Problem } from './registry.js'
 
 /** Names of request parameters. */
-export const reservedNames: readonly string[] = ['select', 'limit', 'cursor', 'format', 'excel']
+export const reservedNames: readonly string[] = ['select', 'limit', 'cursor', 'format']
 /** Other parameters of aggregates and `top`: a filter on such a column needs POST or MCP. */
 export const summaryNames: readonly string[] = [
   'group',

@@ -12,9 +12,9 @@ import { listed, nearestTexts, quoted } from '../text.js'
 /** The time for all work on one explanation. */
 const explainTimeoutMs = 2000
 const filtersMax = 8
-/** A column with more values, or fewer rows per value, holds no codes but data for sale. */
+/** A column with more values, or fewer keys per value, holds no codes but data for sale. */
 const codesMax = 1000
-const rowsPerCodeMin = 2
+const keysPerCodeMin = 2
 const nearestMax = 5
 /** Each is a question to the engine. */
 const wordsMax = 8
@@ -195,13 +195,16 @@ async function nearValues(
   if (wanted === undefined || operator === 'contains') return []
   const { version } = access
   const isHistory = column === version.history
-  const predicates = [...access.predicates, ...(isHistory ? others : [])]
-  const columns = [column]
+  const [key] = version.key
+  const own = isHistory ? others : [{ kind: 'not_null', column } as const]
+  const predicates = [...access.predicates, ...own]
+  const columns = isHistory || !key ? [column] : [column, key]
   const question = { version, predicates, columns, valuesMax: codesMax, rowsMax: null }
   const profile = await engine.profile(question, options)
-  const { values, emptyRows = 0 } = profile.columns[0] ?? {}
+  const [values, keys] = profile.columns.map((each) => each.values)
   if (!values) return []
-  const areCodes = isHistory || profile.rows - emptyRows >= values.length * rowsPerCodeMin
+  const owners = key ? (keys?.length ?? codesMax) : profile.rows
+  const areCodes = isHistory || owners >= values.length * keysPerCodeMin
   return areCodes ? nearest(column, wanted, values) : []
 }
 

@@ -1,20 +1,15 @@
 import { accessibleDatasets } from '../access/access.js'
-import type { Access } from '../access/access.js'
-import { quotaStatus } from '../access/allowance.js'
-import type { Charges } from '../access/charge-queue.js'
-import type { Clock } from '../clock.js'
-import { predicateKey } from '../columns/predicate.js'
+import { quotaStatus, rowBudget } from '../access/allowance.js'
+import type { QuotaStatus } from '../access/allowance.js'
 import { shownText } from '../columns/shown-text.js'
 import { ServiceError } from '../errors.js'
-import type { FindExplanation, FindQuestion, Match } from '../names/find-names.js'
+import type { FindExplanation, Match } from '../names/find-names.js'
 import type { FindRequest } from '../query/parse-find.js'
-import { textsOf } from '../row-texts.js'
-import { windowBits } from '../versions/forms/name-periods.js'
-import type { Entity, StoredFile } from '../versions/version.js'
 import { enterDataset } from './caller.js'
-import type { Caller, DatasetCaller } from './caller.js'
-import type { Cost, Payment } from './page.js'
-import { openPayment, tooDear } from './paid/payment.js'
+import type { Caller } from './caller.js'
+import { chargeOf, explainNothing, findAt, payFor, placeOf, requireRows } from './find-place.js'
+import type { FindParts, Place } from './find-place.js'
+import type { Cost } from './page.js'
 
 /** Refusals of one dataset that leave the others to answer. */
 const passing: readonly string[] = ['row_quota_exceeded', 'service_unavailable']
@@ -25,16 +20,6 @@ const matchKinds: readonly Match['match'][] = ['key', 'exact', 'prefix', 'words'
 /** Names that an explanation has at most. */
 const nearestMax = 3
 
-/** Of one client only some questions wait at a time. */
-type Ask<Answer> = (index: StoredFile, question: FindQuestion, client: string) => Promise<Answer>
-
-/** Asks an index of names, off the event loop. */
-export interface NameFinder {
-  /** @throws bad_request, service_unavailable */
-  readonly find: Ask<readonly Match[]>
-  readonly explain: Ask<FindExplanation>
-}
-
 /** What was found, paid. */
 export interface FoundAnswer extends Cost {
   /** The JSON text of each entry, the best match first. */
@@ -43,14 +28,8 @@ export interface FoundAnswer extends Cost {
   readonly explained: FindExplanation | null
   /** Rows are counted for this caller. */
   readonly isCounted: boolean
-  /** Granted datasets that have no rows left this month, or no index yet. */
+  /** Granted datasets that have too few rows left this month, or no index yet. */
   readonly leftOut: readonly string[]
-}
-
-interface FindParts {
-  readonly names: NameFinder
-  readonly charges: Charges
-  readonly clock: Clock
 }
 
 /**
@@ -70,15 +49,6 @@ export function findEntities(parts: FindParts, ...asked: Parameters<Find>): Prom
   return dataset === null
     ? findEverywhere(parts, caller, request, checkOnly)
     : findIn(parts, caller, dataset, request, checkOnly)
-}
-
-/** A dataset in which a caller may find entities. */
-interface Place {
-  readonly reader: DatasetCaller
-  readonly entity: Entity
-  /** Null for a dataset without a row, in which nothing is found. */
-  readonly index: StoredFile | null
-  readonly payment: Payment
 }
 
 /**
@@ -105,9 +75,29 @@ async function findIn(
   return { entries, explained, isCounted, leftOut: [], ...place.payment.cost() }
 }
 
+/** Datasets of which some were refused. */
+class Places {
+  readonly open: Place[] = []
+  readonly leftOut: string[] = []
+  #refusal: ServiceError | null = null
+
+  /** Leaves out a dataset whose refusal the others pass; throws other causes. */
+  leaveOut(name: string, cause: unknown): void {
+    if (!(cause instanceof ServiceError) || !passing.includes(cause.code)) throw cause
+    this.#refusal ??= cause
+    this.leftOut.push(name)
+  }
+
+  /** @throws what refused the first one, if nothing else is to be answered */
+  requireAnswer(hasAnswer: boolean): void {
+    if (this.#refusal && !hasAnswer) throw this.#refusal
+  }
+}
+
 /**
  * The entities of all granted datasets that have some: the best matches first, then by rank. A
- * dataset that has no rows left, or no index yet, is left out, and named.
+ * dataset that has too few rows left, or no index yet, is left out, and named.
+ * @throws what refuses the first one, if all are left out
  */
 async function findEverywhere(
   parts: FindParts,
@@ -115,52 +105,86 @@ async function findEverywhere(
   request: FindRequest,
   checkOnly: boolean,
 ): Promise<FoundAnswer> {
-  const leftOut: string[] = []
   const whole = quotaStatus(caller.principal, null, caller.usage, parts.clock.now())
+  const places = placesOf(parts, caller, request, whole)
+  const best = checkOnly ? [] : await bestOf(parts, places.open, request)
+  const texts = await payForAll(places, best)
+  places.requireAnswer(texts.size > 0 || (best.length === 0 && places.open.length > 0))
+  const isToExplain = best.length === 0 && request.explain && !checkOnly
+  const explained =
+    isToExplain && places.leftOut.length === 0
+      ? joined(await Promise.all(places.open.map((place) => explainNothing(parts, place, request))))
+      : null
+  const charged = places.open.reduce((sum, { payment }) => sum + payment.cost().charged, 0)
+  const quota = whole && { ...whole, ...rowBudget(whole.limit, whole.used + charged) }
+  caller.context.observe?.({ kind: 'limits', limits: { ...caller.limits, quota } })
+  const [place, ...others] = places.open
+  return {
+    entries: best.flatMap(({ match }) => texts.get(match) ?? []),
+    explained,
+    isCounted: caller.principal.kind !== 'demo',
+    leftOut: places.leftOut,
+    charged,
+    quota: others.length === 0 && place ? place.payment.cost().quota : quota,
+  }
+}
+
+function placesOf(
+  parts: FindParts,
+  caller: Caller,
+  { limit }: FindRequest,
+  whole: QuotaStatus | undefined,
+): Places {
+  const places = new Places()
   let most = 0
-  const places: Place[] = []
   for (const { dataset, version } of accessibleDatasets(caller.principal, caller.catalog)) {
     if (!version.entity) continue
     try {
       const place = placeOf(parts, enterDataset(caller, dataset.name, parts.clock.now()))
-      requireRows(place, request.limit)
+      requireRows(place, limit)
       // Datasets share the quota over all: together they may cost no more than is left of it.
-      const own = chargeOf(place, request.limit)
+      const own = chargeOf(place, limit)
       if (whole && most + own > whole.remaining) {
-        leftOut.push(dataset.name)
+        places.leftOut.push(dataset.name)
         continue
       }
       most += own
-      places.push(place)
+      places.open.push(place)
     } catch (cause) {
-      if (!(cause instanceof ServiceError) || !passing.includes(cause.code)) throw cause
-      leftOut.push(dataset.name)
+      places.leaveOut(dataset.name, cause)
     }
   }
+  return places
+}
+
+async function bestOf(
+  parts: FindParts,
+  places: readonly Place[],
+  request: FindRequest,
+): Promise<readonly Found[]> {
   const found = await Promise.all(
     places.map(async (place) => {
-      if (checkOnly) return []
       const matches = await findAt(parts, place, request)
       const key = shownText(place.entity.key, request.q)
       return matches.map((match) => ({ place, match, isKey: match.key === key }))
     }),
   )
-  const best = found.flat().sort(byMatch).slice(0, request.limit)
+  return found.flat().sort(byMatch).slice(0, request.limit)
+}
+
+/** The texts of what could be paid: what one dataset refuses takes nothing from the others. */
+async function payForAll(places: Places, best: readonly Found[]): Promise<Map<Match, string>> {
   const texts = new Map<Match, string>()
-  for (const place of places) {
+  for (const place of places.open) {
     const own = best.filter((each) => each.place === place).map(({ match }) => match)
-    const entries = await payFor(place, own)
-    for (const [index, match] of own.entries()) texts.set(match, entries[index] ?? '')
+    try {
+      const entries = await payFor(place, own)
+      for (const [index, match] of own.entries()) texts.set(match, entries[index] ?? '')
+    } catch (cause) {
+      places.leaveOut(place.reader.access.dataset.name, cause)
+    }
   }
-  const explained =
-    best.length === 0 && request.explain && !checkOnly
-      ? joined(await Promise.all(places.map((place) => explainNothing(parts, place, request))))
-      : null
-  const charged = places.reduce((sum, { payment }) => sum + payment.cost().charged, 0)
-  const quota = places.length === 1 ? places[0]?.payment.cost().quota : undefined
-  const entries = best.map(({ match }) => texts.get(match) ?? '')
-  const isCounted = caller.principal.kind !== 'demo'
-  return { entries, explained, isCounted, leftOut, charged, quota }
+  return texts
 }
 
 /** The words that are nowhere in any dataset, and the nearest names of all; null without any. */
@@ -175,125 +199,10 @@ function joined(all: readonly (FindExplanation | null)[]): FindExplanation | nul
 }
 
 /** `isKey`: longer keys have the same kind of match as the key itself, which comes first. */
-type Found = Readonly<{ match: Match; isKey: boolean }>
+type Found = Readonly<{ place: Place; match: Match; isKey: boolean }>
 
 function byMatch(left: Found, right: Found): number {
   const keys = Number(right.isKey) - Number(left.isKey)
   const kinds = matchKinds.indexOf(left.match.match) - matchKinds.indexOf(right.match.match)
   return keys || kinds || (right.match.rank ?? -Infinity) - (left.match.rank ?? -Infinity) || 0
-}
-
-function placeOf({ charges, clock }: FindParts, reader: DatasetCaller): Place {
-  const { dataset, version, predicates, plan } = reader.access
-  const { entity, names } = version
-  if (!entity) {
-    throw new ServiceError(
-      'not_found',
-      `Rows of ${dataset.name} can't be found by name. Use filters.`,
-    )
-  }
-  const isOfDemo = plan !== null || keyOf(predicates) === keyOf(entity.demo ?? [])
-  if ((!names && version.rows > 0) || !isOfDemo) {
-    throw new ServiceError(
-      'service_unavailable',
-      'The index of names is being made. Try again in 5 s.',
-      { retryAfterSeconds: 5 },
-    )
-  }
-  const payment = openPayment(reader, charges, clock.now)
-  return { reader, entity, index: names, payment }
-}
-
-async function findAt(
-  { names }: FindParts,
-  place: Place,
-  request: FindRequest,
-): Promise<readonly Match[]> {
-  const { index, reader } = place
-  return index ? names.find(index, questionOf(place, request), reader.principal.id) : []
-}
-
-function keyOf(predicates: Access['predicates']): string {
-  return predicates.map(predicateKey).sort().join()
-}
-
-function questionOf(
-  { reader: { access }, entity }: Place,
-  { q, limit }: FindRequest,
-): FindQuestion {
-  const key = shownText(entity.key, q)
-  return { q, key, limit, window: visibleBits(access), isDemo: access.plan === null }
-}
-
-function visibleBits({ plan, version: { history, newestHistory } }: Access): number {
-  if (plan === null || plan.history === 'all' || !history) return windowBits('all')
-  return newestHistory === undefined ? 0 : windowBits(plan.history)
-}
-
-/** The rows that entries cost: at least as many as carry their cells. */
-function chargeOf({ entity, reader }: Place, entries: number): number {
-  const { key, name, period, rank } = entity
-  const cells = [key, name, period, rank].filter((column) => column !== null).length
-  return Math.ceil((entries * cells) / Math.max(1, reader.access.columns.length))
-}
-
-/** @throws row_quota_exceeded if the most that the answer can cost is more than what is left */
-function requireRows(place: Place, limit: number): void {
-  const { quota } = place.payment.cost()
-  const most = chargeOf(place, limit)
-  if (!quota || most <= quota.remaining) return
-  let fits = limit
-  while (fits > 0 && chargeOf(place, fits) > quota.remaining) fits--
-  throw tooDear(quota, most, fits)
-}
-
-/** Pays for entries, all or none, and returns their texts. */
-async function payFor(place: Place, found: readonly Match[]): Promise<readonly string[]> {
-  const { reader, payment } = place
-  const charge = chargeOf(place, found.length)
-  const paid = charge === 0 ? 0 : await payment.pay(charge, true, reader.context.signal)
-  const { quota } = payment.cost()
-  reader.context.observe?.({ kind: 'charge', charge: { rows: charge, paid, quota } })
-  if (paid < charge) {
-    throw new ServiceError(
-      'service_unavailable',
-      'Other requests of this subscription used its quota meanwhile. Try again.',
-      { retryAfterSeconds: 1 },
-    )
-  }
-  reader.context.observe?.({ kind: 'sent', rows: found.length })
-  return found.map((match) => entryText(place, match))
-}
-
-/** The entry as JSON, with the texts of its cells as in rows; only what the entity declares. */
-function entryText({ reader, entity }: Place, match: Match): string {
-  const { access } = reader
-  const [seen = '[]', ofDemo = seen] = textsOf(match.facts).cells
-  const [key = 'null', period = 'null', rank = 'null'] = textsOf(
-    access.plan === null ? ofDemo : seen,
-  ).cells
-  const members = [
-    ['dataset', JSON.stringify(access.dataset.name)],
-    ['key', key],
-    ['name', entity.name && (match.name === '' ? 'null' : JSON.stringify(match.name))],
-    ['period', entity.period && period],
-    ['rank', entity.rank && rank],
-    ['match', JSON.stringify(match.match)],
-    ['matched', JSON.stringify(match.matched)],
-  ]
-  const shown = members.filter(([, text]) => text !== null)
-  return `{${shown.map(([name, text]) => `"${name}":${text}`).join()}}`
-}
-
-/** Pays a row for the words that are nowhere and the nearest names. */
-async function explainNothing(
-  { names }: FindParts,
-  place: Place,
-  request: FindRequest,
-): Promise<FindExplanation | null> {
-  const { index, reader } = place
-  if (!index) return null
-  const explanation = await names.explain(index, questionOf(place, request), reader.principal.id)
-  const paid = await place.payment.pay(1, true, place.reader.context.signal)
-  return paid === 1 ? explanation : null
 }

@@ -202,10 +202,29 @@ await t.test(
       ],
       [{ select: 'id' }, /select/],
       [{ select: [1] }, /no column or parameter "1"/],
-      [{ cursor: 5 }, /cursor: must be the next_cursor/],
+      [{ cursor: 5.5 }, /cursor: must be the next_cursor/],
     ]
     for (const [body, detail] of refused) {
       isError(t, await post(body), 'bad_request', detail, JSON.stringify(body).slice(0, 60))
     }
   },
 )
+
+await t.test('no path drops a parameter: an empty or unknown one is refused', async (t) => {
+  const world = await startThings(t)
+  const { token } = await world.subscribe(['things:pro'])
+  for (const name of ['group', 'measures', 'having', 'order', 'limit', 'pivot', 'rest', 'labels']) {
+    const others = name === 'measures' ? '' : 'measures=count&'
+    const url = `/v1/things/aggregate?${others}${name}=`
+    isError(t, await world.get(url, token), 'bad_request', new RegExp(`^"${name}" is empty`), url)
+  }
+  for (const name of ['by', 'select', 'limit']) {
+    const url = `/v1/things/top?${name === 'by' ? '' : 'by=2110&'}${name}=`
+    isError(t, await world.get(url, token), 'bad_request', new RegExp(`^"${name}" is empty`), url)
+  }
+  const several = await world.get('/v1/things/aggregate?group=year&group=&measures=count', token)
+  isError(t, several, 'bad_request', /^"group" is empty/)
+  for (const path of ['/v1/things/schema', '/v1/', '/v1/account', '/v1/things/versions']) {
+    isError(t, await world.get(`${path}?fact=true`, token), 'bad_request', /parameter/, path)
+  }
+})

@@ -283,3 +283,32 @@ await t.test('a key that is given twice is refused, in REST and MCP', async (t) 
   const plain = await world.post('/v1/sales/query', token, `{${first},"select":["cost"]}`)
   t.same(plain.body.data, [{ cost: 1 }])
 })
+
+await t.test(
+  'what the caller wrote is quoted as it is, in the words of tools around it',
+  async (t) => {
+    const world = await startWorld(t, { files, registry, storedOrder: { sales: ['cost'] } })
+    const { token } = await world.subscribe(['sales:pro'])
+    const filters = ['cost=eq.3']
+    const { text } = await callTool(world, token, 'query', { resource: 'sales', filters })
+    t.ok(text.includes('"cost=eq.3"'), text)
+    t.equal(
+      inMcpWords('got "a=eq.b"; write a=eq.c'),
+      'got "a=eq.b"; write {"column": "a", "op": "eq", "value": "c"}',
+    )
+    const wrong = { resource: 'sales', filters: [{ column: 'COST', op: 'eq', value: 1 }] }
+    const several = await callTool(world, token, 'query', { ...wrong, select: 'yeer, cost' })
+    t.notMatch(several.text, /GET \/v1/, several.text)
+  },
+)
+
+await t.test('an argument is never dropped, whatever its name', async (t) => {
+  const world = await startWorld(t, { files, registry, storedOrder: { sales: ['cost'] } })
+  const { token } = await world.subscribe(['sales:pro'])
+  for (const name of ['__proto__', '\\u005f_proto__', 'constructor']) {
+    const given = `{"resource":"sales","${name}":{"limit":1}}`
+    const params = `{"name":"query","arguments":${given}}`
+    const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`
+    t.match((await postMcp(world, token, message)).text, /unknown key/, name)
+  }
+})

@@ -20,6 +20,7 @@ function accountsOf(year: number, which: string): string {
   return `SELECT 'inn' || lpad(i::VARCHAR, 3, '0') AS inn, ${year} AS year,
       ['62.01', '62.02', '47.11', '01.11'][1 + i % 4] AS okved, i % 3 AS region,
       (i % 2 = 0) AS audited, ${year * 1000} + i * 7 AS revenue,
+      'firm ' || i AS name, CASE WHEN i < 3 THEN 'r' || i END AS rare,
       CASE WHEN i % 16 = 0 THEN ${year * 1000} + i END AS fine, (i * 1.5)::DECIMAL(9,2) AS share,
       'hidden' || i AS secret FROM range(40) t(i) WHERE ${which}`
 }
@@ -149,6 +150,23 @@ await t.test('near values are those of codes in the window, in order', async (t)
     '"2020-01-01", "2020-01-02", "2020-01-03"',
   )
   t.match(await near([['okved', 'like', '63*']]), /^"62\.0/)
+})
+
+await t.test('what belongs to one key is for sale, however often its rows repeat it', async (t) => {
+  const world = await startAccounts(t)
+  const { token } = await world.subscribe(['accounts:pro'])
+  for (const [name, wanted] of [
+    ['inn', 'inn01'],
+    ['name', 'firm 1x'],
+    ['rare', 'r1x'],
+    ['fine', 2_022_001],
+  ] as const) {
+    const url = `/v1/accounts?${name}=eq.${encodeURIComponent(wanted)}&explain=true`
+    const { headers } = await world.get(url, token)
+    t.equal(headers['x-rows-charged'], '0', name)
+    t.match(headers['x-explained'], new RegExp(`^The filter ${name} eq .+ leaves no row`))
+    t.notMatch(headers['x-explained'], /near/, name)
+  }
 })
 
 await t.test('a value that is there has no values near it', async (t) => {

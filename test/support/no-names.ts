@@ -1,5 +1,5 @@
 import type { ServiceParts } from '../../src/service.js'
-import type { NameFinder } from '../../src/service/find.js'
+import type { NameFinder } from '../../src/service/find-place.js'
 import { ChangeSets } from '../../src/versions/changes/change-sets.js'
 
 /** For tests in which no entity is looked for. */

@@ -23,7 +23,8 @@ export function encodeCsvRow(dialect: Dialect, cells: readonly Cell[]): string {
 /** The CSV cell; null if null is served. */
 function csvCell(dialect: Dialect, type: DataType, value: string): string {
   const { sql, form } = encodeValue(dialect, type, value)
-  if (form === 'plain' || (form === 'json' && isNumber(type))) return sql
+  const isBytes = type.kind === 'scalar' && type.name === 'BLOB'
+  if ((form === 'plain' && !isBytes) || (form === 'json' && isNumber(type))) return sql
   const quoted = `('"' || replace(${sql}, '"', '""') || '"')`
   if (form === 'json') return quoted
   return `CASE WHEN ${dialect.functions.matches}(${sql}, ${special}) THEN ${quoted} ELSE ${sql} END`

@@ -52,7 +52,7 @@ export const headers: Readonly<Record<string, Json>> = {
   'X-Next-Cursor': header('The `cursor` of the next page, in formats with no room for it.'),
   'X-Rows-Charged': header('What this answer cost; left out where rows are not counted.', rows),
   'X-Left-Out': header(
-    'Datasets that were not asked: no rows are left, or the index is being made.',
+    'Datasets that were not asked: too few rows are left, or the index is being made.',
   ),
   'X-Groups': header('`groups`, in formats with no room for it.', rows),
   'X-Rows-Met': header('`rows`, in formats with no room for it.', rows),

@@ -6,7 +6,7 @@ import { quoted } from '../../text.js'
 import { parseExactJson } from '../exact-json.js'
 import { headingNames, parseHeadings } from '../headings.js'
 import { questionFields, rawFilter, readForms } from '../parse-json.js'
-import { parseFormat, parseLimit, readParameters } from '../parse-url.js'
+import { parseFormat, parseLimit, readParameters, requireValues } from '../parse-url.js'
 import { meantOperator } from '../common-mistakes.js'
 import { shapeReader } from '../read-shape.js'
 import { havingMax } from './raw-summary.js'
@@ -22,28 +22,27 @@ const guessedMax = 300
 
 /**
  * Parses the summary of a raw query string,
- * `year=gte.2021&group=year,prefix(okved,2)&measures=sum(2110)&order=-sum(2110)`. An empty
- * parameter counts as absent.
- * @throws bad_request for encoding, repeated parameters and what can't be read; not_acceptable for
+ * `year=gte.2021&group=year,prefix(okved,2)&measures=sum(2110)&order=-sum(2110)`.
+ * @throws bad_request for encoding, repeated and empty parameters and what can't be read; not_acceptable for
  *   a format that is not served
  */
 export function parseSummaryUrl(query: string): RawSummary {
-  const { filters, parameters, lists } = readParameters(query, parameterNames, listNames)
-  const given = (name: string) => parameters.get(name) || undefined
-  const list = (name: string) => lists.get(name)?.filter((text) => text !== '')
+  const read = readParameters(query, parameterNames, listNames)
+  requireValues(read)
+  const { filters, parameters, lists } = read
   return {
     filters,
     ...parseParts({
-      group: list('group'),
-      measures: list('measures'),
-      order: list('order'),
+      group: lists.get('group'),
+      measures: lists.get('measures'),
+      order: lists.get('order'),
       having: lists.get('having') ?? [],
-      pivot: given('pivot'),
+      pivot: parameters.get('pivot'),
     }),
-    rest: parseRest(given('rest')),
-    limit: parseLimit(given('limit')),
-    labels: parseLabels(given('labels')),
-    format: parseFormat(given('format'), given('excel')),
+    rest: parseRest(parameters.get('rest')),
+    limit: parseLimit(parameters.get('limit')),
+    labels: parseLabels(parameters.get('labels')),
+    format: parseFormat(parameters.get('format'), parameters.get('excel')),
     ...parseHeadings(parameters),
   }
 }

@@ -210,6 +210,46 @@ await t.test('what may be dearer than what is left is refused unread', async (t)
   const rest = await world.get(at('/v1/find', 'василёк'), token)
   t.match(rest.body.data, [{ dataset: 'shops' }])
   t.equal(rest.headers['x-left-out'], 'firms')
+  t.equal(rest.headers['x-quota-scope'], undefined, 'no quota is over all datasets')
+  const search = await callTool(world, token, 'search', { query: 'василёк' })
+  t.match(search.content, { results: [{ id: 'shops/7' }], left_out: ['firms'] })
+  const silent = await world.get(`${at('/v1/find', 'астра')}&explain=true`, token)
+  t.same(silent.body, { data: [] }, 'what was not asked may have the word')
+  t.equal(silent.headers['x-rows-charged'], '0')
+  const { token: only } = await world.subscribe(['firms:few'])
+  t.match(await world.get(at('/v1/find', 'василёк'), only), { status: 429 }, 'nothing was asked')
+  t.ok((await callTool(world, only, 'search', { query: 'василёк' })).isError)
+})
+
+await t.test('of requests at once, none pays for what it does not answer', async (t) => {
+  const world = await startFirms(t)
+  const { token } = await world.subscribe(['firms:few', 'shops:all'])
+  const url = `${at('/v1/find', 'василёк')}&limit=4`
+  const answers = await Promise.all(Array.from({ length: 3 }, () => world.get(url, token)))
+  const charged = answers.reduce((sum, { headers }) => sum + Number(headers['x-rows-charged']), 0)
+  for (const { status, body, headers } of answers) {
+    t.equal(status, 200, JSON.stringify(body))
+    const isWhole = headers['x-left-out'] === undefined
+    t.equal(body.data.length, isWhole ? 3 : 1)
+  }
+  const usage = (await world.get('/v1/account', token)).body['datasets']
+  t.match(usage, [{ rows: { used: 4 } }, { rows: { used: 3 } }])
+  t.equal(charged, 7)
+})
+
+await t.test('a part of the answer, or another format, is refused free of charge', async (t) => {
+  const world = await startFirms(t)
+  const { token } = await world.subscribe(['firms:all'])
+  for (const path of ['/v1/find', '/v1/firms/find']) {
+    const ask = (headers: Record<string, string>) => world.get(at(path, '0'), token, { headers })
+    t.match(await ask({ range: 'bytes=0-5' }), { status: 400 })
+    t.match(await ask({ accept: 'text/csv' }), { status: 406 })
+  }
+  const miss = { q: 'нетничего', explain: false }
+  t.notOk(Object.hasOwn((await callTool(world, token, 'find', miss)).content, 'explained'))
+  const digits = await callTool(world, token, 'find', { q: 0 })
+  t.match(digits.content, { data: [{ key: '04' }, {}, {}, {}] })
+  t.match((await world.get('/v1/account', token)).body['datasets'], [{ rows: { used: 4 } }])
 })
 
 await t.test('a visitor finds demo entities, and reads a page of each', async (t) => {
