@@ -21,10 +21,10 @@ const parameterNames = ['by', 'limit', 'format', 'excel', ...headingNames]
  */
 export function parseTopUrl(query: string): RawTop {
   const read = readParameters(query, parameterNames, ['select'])
-  requireValues(read)
+  requireValues(read, 'by')
   const { filters, parameters, lists } = read
   return {
-    by: parseBy(parameters.get('by')),
+    by: parseBy(parameters.get('by') || undefined),
     filters,
     select: parseSelect(lists.get('select')),
     limit: parseLimit(parameters.get('limit')),

@@ -78,10 +78,11 @@ export function readParameters(
   return { filters, parameters, lists }
 }
 
-/** @throws bad_request for a parameter without a value, which is no filter */
-export function requireValues({ parameters, lists }: Parameters): void {
+/** @throws bad_request for an empty parameter that may be left out; `needed` may not */
+export function requireValues({ parameters, lists }: Parameters, needed: string): void {
   for (const [name, value] of [...parameters, ...lists]) {
-    if ([value].flat().includes('')) throw badRequest(`"${name}" is empty. Leave it out.`)
+    const isEmpty = name !== needed && [value].flat().includes('')
+    if (isEmpty) throw badRequest(`"${name}" is empty. Leave it out.`)
   }
 }
 

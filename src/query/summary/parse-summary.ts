@@ -28,7 +28,7 @@ const guessedMax = 300
  */
 export function parseSummaryUrl(query: string): RawSummary {
   const read = readParameters(query, parameterNames, listNames)
-  requireValues(read)
+  requireValues(read, 'measures')
   const { filters, parameters, lists } = read
   return {
     filters,
