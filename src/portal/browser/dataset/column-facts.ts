@@ -64,15 +64,9 @@ export function factsView(dataset: string): FactsView {
 /** When the visitor comes near: most read only the rows above. */
 function whenSeen(node: HTMLElement): Promise<void> {
   return new Promise((resolve) => {
-    const observer = new IntersectionObserver(
-      (entries) => {
-        if (!entries.some(({ isIntersecting }) => isIntersecting)) return
-        observer.disconnect()
-        resolve()
-      },
-      { rootMargin: '200px' },
-    )
-    observer.observe(node)
+    new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) resolve()
+    }).observe(node)
   })
 }
 
