@@ -31,7 +31,7 @@ export function factsView(dataset: string): FactsView {
   })
   const heading = element('th', { scope: 'col' }, words.facts.heading)
   document.querySelector('#column-table thead tr')?.append(heading)
-  const seen = whenSeen(heading)
+  const seen = whenSeen(status)
   let wanted = ''
   const show = ({ profiled_rows: rows, caution, columns }: DatasetFacts) => {
     status.textContent = statusText(rows, caution !== null)
