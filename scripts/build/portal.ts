@@ -1,6 +1,7 @@
 import { build } from 'esbuild'
 
 const sources = 'src/portal/browser'
+const entries = ['page.ts', 'dataset.ts', 'account.ts', 'list.ts', 'reference.ts', 'portal.css']
 
 /**
  * Writes the scripts and styles of the portal and of its API reference, which alone holds Swagger
@@ -8,14 +9,13 @@ const sources = 'src/portal/browser'
  */
 export async function buildPortal(out: string): Promise<void> {
   await build({
-    entryPoints: ['portal.ts', 'page.ts', 'list.ts', 'portal.css', 'reference.ts'].map(
-      (name) => `${sources}/${name}`,
-    ),
+    entryPoints: entries.map((name) => `${sources}/${name}`),
     outdir: out,
     entryNames: '[name]-[hash]',
     bundle: true,
     minify: true,
     format: 'esm',
+    charset: 'utf8',
     target: 'es2022',
     logLevel: 'warning',
   })

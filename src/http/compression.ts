@@ -21,8 +21,11 @@ declare module 'fastify' {
   }
 }
 
+/** Files that never change are compressed once, and take their time. */
+type Effort = 'quick' | 'once'
+
 interface Coding {
-  readonly whole: (body: string | Buffer) => Promise<Buffer>
+  readonly whole: (body: string | Buffer, effort: Effort) => Promise<Buffer>
   /** Flushes after each piece, so the client can decode it at once. */
   readonly pieces: () => Transform
 }
@@ -32,25 +35,35 @@ interface Coding {
  * and 20 with gzip. Node.js 22 frees compressors of zstd late, and at level 3 they are three times
  * as large.
  */
-const zstd = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
-const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 2 } }
-const deflate = { level: 3 }
+const levels = {
+  quick: {
+    zstd: { params: { [constants.ZSTD_c_compressionLevel]: 1 } },
+    brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: 2 } },
+    gzip: { level: 3 },
+  },
+  once: {
+    zstd: { params: { [constants.ZSTD_c_compressionLevel]: 12 } },
+    brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } },
+    gzip: { level: 9 },
+  },
+} as const satisfies Record<Effort, object>
+const { zstd, brotli, gzip: deflate } = levels.quick
 /** A stream requests its next piece only after it has compressed the earlier ones. */
 const oneByOne = { writableHighWaterMark: 0 }
 
 /** Best first: for rows zstd is the smallest and the fastest. */
 const codings = {
   zstd: {
-    whole: (body) => promisify(zstdCompress)(body, zstd),
+    whole: (body, effort) => promisify(zstdCompress)(body, levels[effort].zstd),
     pieces: () => createZstdCompress({ ...oneByOne, ...zstd, flush: constants.ZSTD_e_flush }),
   },
   br: {
-    whole: (body) => promisify(brotliCompress)(body, brotli),
+    whole: (body, effort) => promisify(brotliCompress)(body, levels[effort].brotli),
     pieces: () =>
       createBrotliCompress({ ...oneByOne, ...brotli, flush: constants.BROTLI_OPERATION_FLUSH }),
   },
   gzip: {
-    whole: (body) => promisify(gzip)(body, deflate),
+    whole: (body, effort) => promisify(gzip)(body, levels[effort].gzip),
     pieces: () => createGzip({ ...oneByOne, ...deflate, flush: constants.Z_SYNC_FLUSH }),
   },
 } as const satisfies Readonly<Record<string, Coding>>
@@ -79,7 +92,8 @@ export function addCompression(app: FastifyInstance): void {
     if (name === null) return done(null, payload)
     void reply.header('Content-Encoding', name).removeHeader('Content-Length')
     if (payload instanceof Readable) return done(null, inPieces(payload, name))
-    compressed(payload, name).then((body) => done(null, body), done)
+    const isKept = /immutable/.test(String(reply.getHeader('Cache-Control')))
+    compressed(payload, name, isKept ? 'once' : 'quick').then((body) => done(null, body), done)
   })
 }
 
@@ -92,11 +106,11 @@ function inPieces(payload: Readable, name: CodingName): Readable {
 /** Caches the compressed forms of bodies that never change, such as files. */
 const known = new WeakMap<Buffer, Map<CodingName, Promise<Buffer>>>()
 
-function compressed(body: string | Buffer, name: CodingName): Promise<Buffer> {
-  if (typeof body === 'string') return codings[name].whole(body)
+function compressed(body: string | Buffer, name: CodingName, effort: Effort): Promise<Buffer> {
+  if (typeof body === 'string') return codings[name].whole(body, effort)
   const forms = known.get(body) ?? new Map<CodingName, Promise<Buffer>>()
   known.set(body, forms)
-  const form = forms.get(name) ?? codings[name].whole(body)
+  const form = forms.get(name) ?? codings[name].whole(body, effort)
   forms.set(name, form)
   return form
 }

@@ -9,9 +9,10 @@ interface Asset {
 }
 
 export interface Assets {
+  /** The light one: of a page that names no other. */
   readonly script: Asset | null
-  /** The light one, of pages that only show and copy. */
-  readonly pageScript: Asset | null
+  readonly datasetScript: Asset | null
+  readonly accountScript: Asset | null
   /** Of the page of lists, which alone reads files. */
   readonly listScript: Asset | null
   readonly style: Asset | null
@@ -30,8 +31,9 @@ export function readAssets(folder: string | null): Assets {
   const script = (start: string) => asset(start, '.js', 'text/javascript; charset=utf-8')
   const style = (start: string) => asset(start, '.css', 'text/css; charset=utf-8')
   return {
-    script: script('portal'),
-    pageScript: script('page'),
+    script: script('page'),
+    datasetScript: script('dataset'),
+    accountScript: script('account'),
     listScript: script('list'),
     style: style('portal'),
     referenceScript: script('reference'),

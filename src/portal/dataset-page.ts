@@ -32,9 +32,9 @@ export function datasetPage(
   trial: Trial,
   planWay: FindPlanWay,
 ): string {
-  const { words } = context
+  const { words, assets } = context
   return layout(
-    context,
+    { ...context, assets: { ...assets, script: assets.datasetScript } },
     {
       title: `${dataset.title} · ${words.service}`,
       description: dataset.description ?? dataset.title,

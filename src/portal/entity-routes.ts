@@ -84,15 +84,14 @@ export function addEntityPages(app: FastifyInstance, parts: RouteParts): void {
   add('/datasets/:dataset/:key', entity)
 }
 
-/** The links to other languages keep the question, and the light script is enough. */
+/** The links to other languages keep the question. */
 function entityContext(context: PageContext, query: URLSearchParams): PageContext {
   const languageLink: PageContext['languageLink'] = (language) => {
     const own = new URLSearchParams(query)
     own.set('lang', language)
     return `?${own}`
   }
-  const { assets } = context
-  return { ...context, languageLink, assets: { ...assets, script: assets.pageScript } }
+  return { ...context, languageLink }
 }
 
 async function found(visited: Visit): Promise<string | null> {

@@ -157,7 +157,8 @@ export function sendProblemPage(
 function addAssets(app: FastifyInstance, { assets, admitVisitor }: Site): void {
   for (const asset of [
     assets.script,
-    assets.pageScript,
+    assets.datasetScript,
+    assets.accountScript,
     assets.listScript,
     assets.style,
     assets.referenceScript,

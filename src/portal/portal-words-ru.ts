@@ -57,7 +57,7 @@ export const russianWords: PortalWords = {
   datasets: 'Наборы данных',
   open: 'Открыть и попробовать',
   rows: 'Строк',
-  columns: 'Столбцы',
+  columns: 'Столбцов',
   asOf: 'Данные на',
   updatedAt: 'Обновлено',
   source: 'Источник',

@@ -40,11 +40,12 @@ function numberText(
   return words.digits(decimals === null || /e/i.test(text) ? floatDigits(text) : text)
 }
 
-/** The label with the code, and the unit unless it is said elsewhere. */
+/** The label with the code, and the unit unless it is said elsewhere: that of shares is percent. */
 export function columnHeading(
   { name, label }: Pick<ShownColumn, 'name' | 'label'>,
   unit: string | null,
 ): Html {
-  const beside = [label === null ? null : name, unit].filter((each) => each !== null).join(', ')
+  const said = shareUnit.test(unit ?? '') ? '%' : unit
+  const beside = [label === null ? null : name, said].filter((each) => each !== null).join(', ')
   return html`${label ?? name}${beside === '' ? null : html` <span class="muted">${beside}</span>`}`
 }

@@ -30,9 +30,9 @@ export function accountPage(
   owned: readonly OwnSubscription[],
   isMailOn: boolean,
 ): string {
-  const { words, person } = context
+  const { words, person, assets } = context
   return titledPage(
-    context,
+    { ...context, assets: { ...assets, script: assets.accountScript } },
     words.account,
     html`${person ? personPart(context, person.email, owned) : null}
       <p class="lead">${words.accountText}</p>

@@ -197,8 +197,7 @@ async function mediansOf(
   const measures = lines.flatMap(({ middle }) => middle ?? [])
   const levels = new Set(entities.flatMap(({ level }) => level ?? []))
   if (measures.length === 0 || (entity?.period && period === '')) return []
-  const medians = []
-  for (const level of levels) {
+  const read = async (level: string) => {
     const time = entity?.period
       ? `&${encodeURIComponent(entity.period)}=eq.${encodeURIComponent(period)}`
       : ''
@@ -208,15 +207,14 @@ async function mediansOf(
     const found = await summaryOf(reader, name, query).catch(refusalOf)
     const about = { level, meaning: meaningOf(codeName, JSON.stringify(level)) }
     if (typeof found === 'string') {
-      medians.push({ ...about, row: new Map(), rows: 0, refusal: found, charged: 0 })
-      continue
+      return [{ ...about, row: new Map<string, string>(), rows: 0, refusal: found, charged: 0 }]
     }
     const [row] = found?.rows ?? []
-    if (!found || !row) continue
+    if (!found || !row) return []
     const rows = Number(row.get('rows') ?? 0)
-    medians.push({ ...about, row, rows, refusal: null, charged: found.charged })
+    return [{ ...about, row, rows, refusal: null, charged: found.charged }]
   }
-  return medians
+  return (await Promise.all([...levels].map(read))).flat()
 }
 
 async function summaryOf(

@@ -14,6 +14,11 @@ function cellOf(page: Page, column: string) {
   return page.locator(`#column-table tr[data-name="${column}"] .holds`)
 }
 
+/** Comes to the columns: what they hold is asked for then. */
+function comeToColumns(page: Page): Promise<void> {
+  return page.locator('#column-search').scrollIntoViewIfNeeded()
+}
+
 /** What was asked of the API: paths with their queries. */
 function asked(requests: readonly string[]): readonly string[] {
   return requests.filter((url) => url.includes('/v1/')).map((url) => url.slice(base.length))
@@ -27,6 +32,8 @@ await t.test('a page opens with its first answer and with what the columns hold'
     ...['Revenue · 2110thousand RUB', 'Net profit (loss) · 2400thousand RUB'],
     'Total assets · 1600thousand RUB',
   ])
+  t.equal(asked(requests).length, 1, 'the visitor is not at the columns yet')
+  await comeToColumns(page)
   await page.getByText('Values: from the 31 rows that the token sees.').waitFor()
   t.match(await cellOf(page, 'inn').innerText(), /100% filled\s+0261012138\s+22\.6%/)
   t.match(await cellOf(page, '2110').innerText(), /83\.9% filled\s+1,770,785 – 3,453,224,535/)
@@ -56,6 +63,7 @@ await t.test('in Russian, columns that hold something come first', async (t) => 
     'Код товара или услуги (ОКПД 2) · okpd2',
   ])
   t.equal(await page.locator('table.data td.empty').count(), 0)
+  await comeToColumns(page)
   await page.getByText('Значения посчитаны по строкам, которые видит токен: 63.').waitFor()
   t.match(await cellOf(page, 'okpd2').innerText(), /заполнено 100\s%\s+35\.11\.10\.11\d \S/)
   t.match(await cellOf(page, 'price_rub').innerText(), /8245 – 167\s705\s820,32/)
@@ -69,13 +77,15 @@ await t.test('an own token is asked for the facts, which are free, and for no ro
   const { body } = await world.get('/v1/financials/schema', token)
   const own = `from the ${String(body['rows'])} rows`
   const { page, requests } = await visit(browser, `${base}/datasets/financials`)
-  await page.getByText('from the 31 rows').waitFor()
   await page.locator('table.data').waitFor()
+  await comeToColumns(page)
+  await page.getByText('from the 31 rows').waitFor()
   await giveToken(page, token)
   await page.getByText(own).waitFor()
   t.match(await cellOf(page, 'year').innerText(), /2025\s+100%/, 'of the own window')
   await page.getByText('Press Run to see rows.').waitFor()
   await page.reload()
+  await comeToColumns(page)
   await page.getByText(own).waitFor()
   t.equal(await page.locator('table.data').count(), 0)
   t.equal((await usageOf(control, world, subscriptionId)).total, 0)
@@ -98,6 +108,7 @@ await t.test('the list of columns says that it waits, and why it has no facts', 
   })
   await page.goto(`${base}/datasets/financials`)
   await page.getByText('Loading what the columns hold…').waitFor()
+  await comeToColumns(page)
   t.equal(await page.locator('.holds').first().innerText(), '')
   answer()
   await page.getByText('The service is busy').waitFor()
@@ -106,6 +117,7 @@ await t.test('the list of columns says that it waits, and why it has no facts', 
     route.fulfill({ json: { profiled_rows: null, caution: null, columns: [] } }),
   )
   await page.reload()
+  await comeToColumns(page)
   await page.getByText('counting took too long').waitFor()
   t.match(complaints, [/503/])
 })

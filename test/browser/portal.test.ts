@@ -55,6 +55,7 @@ await t.test('nobody is shut out: axe finds nothing, in every look', async (t) =
     await open('/guide', async () => undefined)
     await open('/datasets/financials', async (page) => {
       await run(page)
+      await page.locator('#column-search').scrollIntoViewIfNeeded()
       await page.locator('.holds svg').first().waitFor()
       await page.locator('summary').click()
     })

@@ -90,7 +90,7 @@ await t.test('ask for a company by name', async (t) => {
 })
 
 await t.test('see its revenue as a chart', async (t) => {
-  t.match(await chartOf(page).locator('figcaption').textContent(), /^Revenue · 2110 by year/)
+  t.match(await chartOf(page).locator('figcaption').textContent(), /^Revenue · 2110 by Year/)
   t.same(
     await chartOf(page).locator('circle title').allTextContents(),
     rows.flatMap(([year, , , revenue]) => {

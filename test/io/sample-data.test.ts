@@ -389,7 +389,7 @@ await t.test('descriptions say which columns are empty', async (t) => {
 await t.test('the code lists are whole, and explain the codes of the data', async (t) => {
   const list = (name: string): string =>
     `read_csv('${data}/dictionaries/${name}.csv', all_varchar = true)`
-  for (const [name, codes] of [['okfs', 33] as const, ['okved2', 2899] as const]) {
+  for (const [name, codes] of [['okfs', 33] as const, ['okopf', 43] as const, ['okved2', 2899] as const]) {
     t.equal(await count(list(name)), codes)
   }
   t.equal(await count(list('okpd2')), 20307)
@@ -400,6 +400,7 @@ await t.test('the code lists are whole, and explain the codes of the data', asyn
         WHERE ${code}::VARCHAR NOT IN (SELECT code FROM ${list(name)})`)
     ).flat()
   t.same(await unknown('financials', 'okfs', 'okfs'), [])
+  t.same(await unknown('financials', 'okopf', 'okopf'), [])
   t.same(await unknown('financials', 'okved', 'okved2'), [])
   t.same(await unknown('procurement', 'okpd2', 'okpd2'), ['35.14.10.000'])
 })

@@ -15,7 +15,7 @@ await t.test('firms stand side by side with the medians of their levels', async 
   t.match(words, 'Firm &lt;1&gt; 01 Firm &lt;2&gt; 02 Firm &lt;3&gt; 03 Median: 62 · Software')
   t.match(words, 'of 4 rows that you can see', 'of the demo: the level has 30 firms')
   t.match(words, 'Revenue revenue, thousand RUB 1,002,022 2,002,022 3,002,022 2,502,022')
-  t.match(words, 'Net margin net_margin, share')
+  t.match(words, 'Net margin net_margin, %')
   t.match(words, /Period: 2022 2021 2020 2019/)
   t.match(text, '<svg aria-hidden="true">')
   t.match(words, '1B ₽')

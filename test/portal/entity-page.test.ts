@@ -16,7 +16,7 @@ await t.test(
     const words = textOf(text)
     t.match(words, 'Figure 2022 Change 2021 2019')
     t.match(words, 'Revenue revenue, thousand RUB 1,002,022')
-    t.match(words, 'Margin margin, share 30%')
+    t.match(words, 'Margin margin, % 30%')
     t.match(words, 'Profit profit, thousand RUB 100,000.5 0% 100,000.5 –')
     t.match(text, '/v1/firms?inn=eq.01')
     t.match(text, 'das_demo_entity')

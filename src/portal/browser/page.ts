@@ -1,9 +1,15 @@
 import { enableCopying } from './copy.js'
+import { showTotals } from './order-total.js'
+import { openOwnerOrder } from './owner-order.js'
 
 // What every page has; alone it is the script of pages that are alive without more.
 
 enableCopying(document)
 followFragment()
+const ownerOrder = document.getElementById('owner-order')
+if (ownerOrder instanceof HTMLFormElement) openOwnerOrder(ownerOrder)
+const total = document.getElementById('order-total')
+if (total) showTotals(total)
 
 /** The sign-in leads back to what the page shows, which is in a part of its address not sent. */
 function followFragment(): void {

@@ -41,7 +41,7 @@ await t.test('tokens are sold, replaced and revoked while the server runs', asyn
   t.equal(demo.status, 200)
   t.equal(demo.body.data.length, 4, 'the printed curl returns rows of the demo subset')
   const page = await (await fetch(server.base)).text()
-  const [script = ''] = /\/assets\/portal-\w+\.js/.exec(page) ?? []
+  const [script = ''] = /\/assets\/page-\w+\.js/.exec(page) ?? []
   t.equal((await fetch(server.base + script)).headers.get('content-type'), scriptType)
 
   const order = ['subscription', 'create', '--email', 'a@b.c', '--plan', 'financials:pro']

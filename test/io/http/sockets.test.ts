@@ -339,12 +339,12 @@ await t.test(
   async (t) => {
     const portalFolder = mkdtempSync(join(tmpdir(), 'das-portal-'))
     t.teardown(() => rmSync(portalFolder, { recursive: true }))
-    writeFileSync(join(portalFolder, 'portal-large.js'), '/'.repeat(1_500_000))
+    writeFileSync(join(portalFolder, 'page-large.js'), '/'.repeat(1_500_000))
     const world = await startThings(t, {}, { portalFolder })
     const { token } = await world.subscribe(['things:pro'])
     const port = await listen(world)
     const headers = { Authorization: `Bearer ${token}`, Connection: 'keep-alive' }
-    const large = requestText('GET /assets/portal-large.js', headers)
+    const large = requestText('GET /assets/page-large.js', headers)
     const exported = requestText('GET /v1/things/export', headers)
     const accepted = once(world.app.server.server, 'connection')
     const socket = connect({ host: '127.0.0.1', port })

@@ -44,7 +44,7 @@ export function charts(request: ChartRequest): readonly HTMLElement[] {
     const short = shortValues(document.documentElement.lang, column.unit)
     const title = titleOf(
       { ...column, unit: short.unit },
-      picture.kind === 'lines' ? request.time : '',
+      picture.kind === 'lines' ? timeTitle(request) : '',
     )
     const drawing =
       picture.kind === 'bars'
@@ -107,6 +107,11 @@ function partOf({ isPartial, order }: ChartRequest, { name }: PageColumn): Part 
 /** A point with what a click on its bar does: nothing on a sum of others. */
 function withAct(point: RowPoint, { pick }: ChartRequest) {
   return { ...point, act: point.row && pick?.(point.row) }
+}
+
+/** What a heading says of the times. */
+function timeTitle({ columns, time }: ChartRequest): string {
+  return columns.find(({ name }) => name === time)?.label || time
 }
 
 function titleOf(column: PageColumn, time: string): string {

@@ -16,7 +16,7 @@ interface DatasetFacts {
 }
 
 export interface FactsView {
-  /** Shows what the columns hold in the rows of this token; with an empty one, nothing. */
+  /** Shows what the columns hold in the rows of this token, once seen; with an empty one, nothing. */
   readonly load: (token: string) => Promise<void>
 }
 
@@ -31,6 +31,7 @@ export function factsView(dataset: string): FactsView {
   })
   const heading = element('th', { scope: 'col' }, words.facts.heading)
   document.querySelector('#column-table thead tr')?.append(heading)
+  const seen = whenSeen(status)
   let wanted = ''
   const show = ({ profiled_rows: rows, caution, columns }: DatasetFacts) => {
     status.textContent = statusText(rows, caution !== null)
@@ -50,12 +51,23 @@ export function factsView(dataset: string): FactsView {
     }
     status.textContent = token === '' ? '' : words.facts.loading
     if (token === '') return
+    await seen
+    if (token !== wanted) return
     const answer = await ask(`/v1/${dataset}/schema?facts=true&labels=${labels}`, token)
     if (token !== wanted) return
     if (answer.kind === 'refused') sayRefusal(status, answer)
     else show(JSON.parse(answer.text) as DatasetFacts)
   }
   return { load }
+}
+
+/** When the visitor comes near: most read only the rows above. */
+function whenSeen(node: HTMLElement): Promise<void> {
+  return new Promise((resolve) => {
+    new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) resolve()
+    }).observe(node)
+  })
 }
 
 /** The address of this page with the rows that meet filters of a column. */
