@@ -35,7 +35,6 @@ const nothing: RawSummary = {
 
 await t.test('an empty text, an empty list and null count as absent', (t) => {
   t.same(parseSummaryUrl(''), nothing)
-  t.same(parseSummaryUrl('group=&measures=&having=&having=&order=&limit=&labels=&format='), nothing)
   t.same(parseSummaryJson('{}'), nothing)
   const empties = [null, '', [], '[]', ['']]
   for (const empty of empties) {
@@ -73,10 +72,11 @@ await t.test('the error for a malformed body names the place and the right form'
   t.match(refusal([]), /^the body: must be an object \{group, measures, filters,/)
   t.match(refusal({ group: '[5' }), /^group, sent as a string, is not valid JSON\./)
   t.same(
-    parseSummaryUrl('group=year&group=&measures=count&group=inn&measures=sum(a),max(a)'),
+    parseSummaryUrl('group=year&measures=count&group=inn&measures=sum(a),max(a)'),
     parseSummaryUrl('group=year,inn&measures=count,sum(a),max(a)'),
     'as generated clients send a list',
   )
+  t.throws(() => parseSummaryUrl('group=year&group='), { code: 'bad_request' })
   t.throws(() => parseSummaryJson('{"format":"xml"}'), { code: 'not_acceptable' })
   t.end()
 })
