@@ -6,7 +6,7 @@ import { quoted } from '../../text.js'
 import { parseExactJson } from '../exact-json.js'
 import { headingNames, parseHeadings } from '../headings.js'
 import { questionFields, rawFilter, readForms } from '../parse-json.js'
-import { parseFormat, parseLimit, readParameters } from '../parse-url.js'
+import { parseFlag, parseFormat, parseLimit, readParameters } from '../parse-url.js'
 import { meantOperator } from '../common-mistakes.js'
 import { shapeReader } from '../read-shape.js'
 import { havingMax } from './raw-summary.js'
@@ -40,17 +40,12 @@ export function parseSummaryUrl(query: string): RawSummary {
       having: lists.get('having') ?? [],
       pivot: given('pivot'),
     }),
-    rest: parseRest(given('rest')),
+    rest: parseFlag('rest', given('rest')),
     limit: parseLimit(given('limit')),
     labels: parseLabels(given('labels')),
     format: parseFormat(given('format'), given('excel')),
     ...parseHeadings(parameters),
   }
-}
-
-function parseRest(text = 'false'): boolean {
-  if (text === 'true' || text === 'false') return text === 'true'
-  throw badRequest(`rest must be true or false, got ${quoted(text)}.`)
 }
 
 /**
