@@ -23,7 +23,7 @@ import type { Catalog } from './catalog.js'
 import type { Clock } from './clock.js'
 import type { Config } from './config.js'
 import type { RefusalCounts } from './control/refusals.js'
-import { DispatchEngine } from './engine/dispatch-engine.js'
+import { dispatchEngine } from './engine/dispatch-engine.js'
 import type { DuckDbEngine } from './engine/duckdb/duckdb-engine.js'
 import type { ServingInstance } from './engine/duckdb/serving.js'
 import { defaultMemory } from './machine.js'
@@ -241,7 +241,7 @@ async function openEngines(
   })
   cleanup.use(files)
   const tables = cleanup.use(openTrino(config, clock))
-  return { files, tables, all: new DispatchEngine(files, tables) }
+  return { files, tables, all: dispatchEngine(files, tables) }
 }
 
 /** What the service reads. */

@@ -79,6 +79,16 @@ export function badRequest(detail: string): ServiceError {
   return new ServiceError('bad_request', detail)
 }
 
+/** The error for what does not exist, or not for this caller. */
+export function notFound(detail: string): ServiceError {
+  return new ServiceError('not_found', detail)
+}
+
+/** The error for what may succeed in some seconds; the cause, for the log, makes it a fault. */
+export function unavailable(detail: string, seconds: number, cause?: unknown): ServiceError {
+  return new ServiceError('service_unavailable', detail, { cause, retryAfterSeconds: seconds })
+}
+
 /** Any thrown value as an error for callers: a bug becomes internal_error, with its cause. */
 export function asServiceError(cause: unknown): ServiceError {
   if (cause instanceof ServiceError) return cause

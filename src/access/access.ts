@@ -3,7 +3,8 @@ import type { Dataset } from '../catalog/dataset.js'
 import type { Column } from '../columns/column.js'
 import { latestYears, predicateKey } from '../columns/predicate.js'
 import type { Predicate } from '../columns/predicate.js'
-import { ServiceError } from '../errors.js'
+import { notFound, unavailable } from '../errors.js'
+import type { ServiceError } from '../errors.js'
 import type { Plan } from '../registry/registry.js'
 import type { Version } from '../versions/version.js'
 import type { Principal } from './principal.js'
@@ -38,21 +39,14 @@ export function authorize(
   if (!dataset || !grant) throw noSuchDataset()
   onGrant?.()
   if (!dataset.version) {
-    throw new ServiceError(
-      'service_unavailable',
-      'This dataset is not available now. Try again in a minute.',
-      {
-        retryAfterSeconds: 60,
-      },
-    )
+    throw unavailable('This dataset is not available now. Try again in a minute.', 60)
   }
   return accessTo(dataset, dataset.version, grant.plan, dataset.demo)
 }
 
 /** One text for a dataset that is missing and for one that this caller may not see. */
 export function noSuchDataset(): ServiceError {
-  return new ServiceError(
-    'not_found',
+  return notFound(
     'There is no dataset of this name for this token. ' +
       'GET /v1/ lists the datasets that this token can read.',
   )

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js'
 import { isLocked } from '../control/store/failures.js'
 import type { Charge, ChargeResult } from '../control/usage.js'
-import { ServiceError } from '../errors.js'
+import { ServiceError, unavailable } from '../errors.js'
 
 /** How long a charge waits for another process's lock; after that its rows are not sent. */
 const lockWaitMs = 5000
@@ -9,7 +9,6 @@ const retryPauseMs = 150
 
 /** The most charges that wait for a lock or the disk; each keeps a page of rows in memory. */
 const waitingMax = 256
-const retryAfterSeconds = 5
 
 /** Charges for rows. */
 export interface Charges {
@@ -149,9 +148,5 @@ export class ChargeQueue implements Charges {
 }
 
 function tooMany(): ServiceError {
-  return new ServiceError(
-    'service_unavailable',
-    'Too many requests wait for their rows to be counted. Try again shortly.',
-    { retryAfterSeconds },
-  )
+  return unavailable('Too many requests wait for their rows to be counted. Try again shortly.', 5)
 }

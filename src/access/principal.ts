@@ -7,7 +7,7 @@ import type { Subscription } from '../control/subscriptions.js'
 import { hashToken, parseToken } from '../control/tokens/token-format.js'
 import { recordState, refusedTokenText } from '../control/tokens/token-state.js'
 import type { TokenRecord } from '../control/tokens/tokens.js'
-import { ServiceError } from '../errors.js'
+import { ServiceError, notFound } from '../errors.js'
 
 /** The caller. Rate, quota and cursors belong to the subscription `id`, for all its tokens. */
 export type Principal = Subscriber | DemoVisitor
@@ -102,7 +102,7 @@ export function requireSubscriber(principal: Principal): Subscriber {
 
 /** One text for the demo token and, where agents that signed in can't act, for theirs. */
 export function noSubscription(): ServiceError {
-  return new ServiceError('not_found', 'This token has no subscription. Use the token of one.')
+  return notFound('This token has no subscription. Use the token of one.')
 }
 
 function demoPrincipal(hash: Buffer, demoToken: string | null): Principal | undefined {

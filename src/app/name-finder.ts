@@ -1,5 +1,5 @@
 import { CallThread } from '../call-thread.js'
-import { ServiceError, badRequest } from '../errors.js'
+import { badRequest, unavailable } from '../errors.js'
 import type { FindExplanation, FindQuestion, Match } from '../names/find-names.js'
 import type { NameFinder } from '../service/find-place.js'
 import type { FileChecks } from '../versions/store/file-checks.js'
@@ -56,7 +56,7 @@ export class ThreadNameFinder implements NameFinder {
   async #inTurn(index: StoredFile, call: NameCall, client: string): Promise<NameReply> {
     const own = this.#waiting.get(client) ?? 0
     if (own >= waitingOfClientMax || this.#thread.waiting >= waitingMax) {
-      throw unavailable('Too many searches are waiting.')
+      throw unavailable('Too many searches are waiting. Try again in 5 s.', 5)
     }
     this.#waiting.set(client, own + 1)
     try {
@@ -71,7 +71,7 @@ export class ThreadNameFinder implements NameFinder {
   async #ask(index: StoredFile, call: NameCall): Promise<NameReply> {
     const isIntact =
       this.#checks.isVerified(index) || (await this.#checks.verify(index)) === 'intact'
-    if (!isIntact) throw unavailable(madeAgainText)
+    if (!isIntact) throw unavailable(madeAgainText, 5)
     try {
       return await this.#thread.call(call)
     } catch (cause) {
@@ -80,14 +80,9 @@ export class ThreadNameFinder implements NameFinder {
       // Another format, or arrays that do not fit, are damage as well.
       if (this.#isClosed || code.startsWith('ERR_WORKER_')) throw cause
       this.#checks.reportDamage(index)
-      throw unavailable(madeAgainText, cause)
+      throw unavailable(madeAgainText, 5, cause)
     }
   }
 }
 
-const madeAgainText = 'The index of names is made again.'
-
-function unavailable(why: string, cause?: unknown): ServiceError {
-  const options = { retryAfterSeconds: 5, cause }
-  return new ServiceError('service_unavailable', `${why} Try again in 5 s.`, options)
-}
+const madeAgainText = 'The index of names is made again. Try again in 5 s.'

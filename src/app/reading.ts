@@ -5,7 +5,7 @@ import { openCatalog } from '../catalog.js'
 import type { CliParts } from '../cli/parts.js'
 import type { Clock } from '../clock.js'
 import type { Config } from '../config.js'
-import { DispatchEngine } from '../engine/dispatch-engine.js'
+import { dispatchEngine } from '../engine/dispatch-engine.js'
 import { DuckDbEngine } from '../engine/duckdb/duckdb-engine.js'
 import type { EngineOptions } from '../engine/duckdb/engine-options.js'
 import { duckDbInspector } from '../engine/duckdb/inspect/inspect.js'
@@ -124,7 +124,7 @@ export const openReader: CliParts['openReader'] = async (
       memoryLimitBytes: smallShare(memoryLimitBytes),
       slots: 1,
     })
-    const both = cleanup.use(new DispatchEngine(engine, openTrino(trino, clock)))
+    const both = cleanup.use(dispatchEngine(engine, openTrino(trino, clock)))
     return { catalog, engine: both, close: () => cleanup.close() }
   } catch (cause) {
     await cleanup.close()

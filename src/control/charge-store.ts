@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import type { Clock } from '../clock.js'
 import { ServiceError } from '../errors.js'
-import { unavailable } from './store/failures.js'
+import { storeUnavailable } from './store/failures.js'
 import { syncPath } from './store/private-file.js'
 import { SqliteStore } from './store/sqlite-store.js'
 import type { StoreParts } from './store/store.js'
@@ -209,7 +209,7 @@ export class ChargeStore {
       this.#isSuspect = true
       // Those that were open would tell of the same failure once more.
       this.#closeLogs()
-      const failure = unavailable(cause)
+      const failure = storeUnavailable(cause)
       this.#watch(failure)
       throw failure
     }
@@ -231,7 +231,7 @@ export class ChargeStore {
   #inTime(sync: Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       const cancel = this.#clock.after(syncTimeoutMs, () => {
-        const slow = unavailable(new Error(`the disk took longer than ${syncTimeoutMs} ms`))
+        const slow = storeUnavailable(new Error(`the disk took longer than ${syncTimeoutMs} ms`))
         this.#watch(slow)
         reject(slow)
       })

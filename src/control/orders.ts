@@ -1,5 +1,5 @@
 import type { Language } from '../config.js'
-import { ServiceError } from '../errors.js'
+import { notFound } from '../errors.js'
 import type { Grant } from './grants.js'
 import { nextReceipt } from './receipts.js'
 import type { ReceiptNumber } from './receipts.js'
@@ -184,7 +184,7 @@ export async function newestEntry(store: ControlStore, subscriptionId: string): 
 export async function showOrder(store: ControlStore, orderId: string): Promise<Order> {
   const [row] = await store.all<OrderRow>(sql`SELECT ${columns} FROM orders WHERE id = ${orderId}`)
   if (row) return orderOf(row)
-  throw new ServiceError('not_found', `There is no order '${orderId}'.`)
+  throw notFound(`There is no order '${orderId}'.`)
 }
 
 /** Orders in these states, oldest first. */

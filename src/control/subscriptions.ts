@@ -1,5 +1,5 @@
 import type { Language } from '../config.js'
-import { badRequest, ServiceError } from '../errors.js'
+import { badRequest, notFound } from '../errors.js'
 import { isoTime } from '../text.js'
 import { recordAction } from './audit.js'
 import { checkGrants, grantsIn, grantTexts, insertGrants } from './grants.js'
@@ -136,7 +136,7 @@ export async function showSubscription(
 ): Promise<Subscription> {
   const [found] = await readSubscriptions(store, sql`s.id = ${subscriptionId}`)
   if (found !== undefined) return found
-  throw new ServiceError('not_found', `There is no subscription '${subscriptionId}'.`)
+  throw notFound(`There is no subscription '${subscriptionId}'.`)
 }
 
 /** The day of the month of an instant, UTC, 1 to 31. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js'
-import { ServiceError } from '../errors.js'
+import { ServiceError, unavailable } from '../errors.js'
 
 /** The total time for the queries of one request, without the time they wait for a turn. */
 export interface TimeLimit {
@@ -21,6 +21,11 @@ export function timedOut(timeoutMs: number): ServiceError {
     `The request did not finish in ${timeoutMs / 1000} s. Ask for less: filters that match fewer ` +
       'rows, or fewer columns, groups, measures and filter values.',
   )
+}
+
+/** The error of a query that a stop ends. */
+export function stopping(): ServiceError {
+  return unavailable('The service is stopping.', 5)
 }
 
 /**

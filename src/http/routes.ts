@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.js'
 import { reportHeader } from '../control/server-report.js'
 import type { SeenRequest } from '../control/server-report.js'
-import { ServiceError, badRequest } from '../errors.js'
+import { badRequest, unavailable } from '../errors.js'
 import { parseSchemaUrl } from '../query/parse-schema-url.js'
 import type { Service } from '../service.js'
 import type { SheetWriter } from '../sheet/sheet-writer.js'
@@ -71,7 +71,7 @@ function addHealth(app: FastifyInstance, parts: RouteParts): void {
     schema: { response: { 200: ReadySchema } },
     handler: async () => {
       if (!(await isReady())) {
-        throw new ServiceError('service_unavailable', notReadyText, { retryAfterSeconds: 5 })
+        throw unavailable(notReadyText, 5)
       }
       const reload = isUpToDate() ? 'ok' : 'refused'
       return { status: 'ready', reload, data: isDamaged() ? 'damaged' : 'ok' }

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import type { Static } from 'typebox'
 import { badRequest } from '../errors.js'
 import { quoted } from '../text.js'
-import { parseExplain, parseLimit, readParameters } from './parse-url.js'
+import { parseFlag, parseLimit, readParameters } from './parse-url.js'
 
 /** A search for entities by key or name. */
 export interface FindRequest {
@@ -28,7 +28,11 @@ export function parseFindUrl(query: string): FindRequest {
     throw badRequest(`find takes q, limit and explain, got ${name}. Filters are for rows.`)
   }
   const q = parameters.get('q') ?? ''
-  return findRequest(q, parseLimit(parameters.get('limit')), parseExplain(parameters))
+  return findRequest(
+    q,
+    parseLimit(parameters.get('limit')),
+    parseFlag('explain', parameters.get('explain')),
+  )
 }
 
 /** The search as one flat JSON object, for MCP. */

@@ -1,5 +1,5 @@
 import { badRequest } from '../errors.js'
-import { quoted } from '../text.js'
+import { parseFlag } from './parse-url.js'
 import { parseLabels } from './summary/parse-summary.js'
 import type { RawSummary } from './summary/raw-summary.js'
 
@@ -26,9 +26,5 @@ export function parseSchemaUrl(query: string): SchemaQuestion {
     if (more.length > 0) throw badRequest(`${name} is repeated. Give it once.`)
     return value
   }
-  const facts = given('facts') ?? 'false'
-  if (facts !== 'true' && facts !== 'false') {
-    throw badRequest(`facts must be true or false, got ${quoted(facts)}.`)
-  }
-  return { facts: facts === 'true', labels: parseLabels(given('labels')) }
+  return { facts: parseFlag('facts', given('facts')), labels: parseLabels(given('labels')) }
 }

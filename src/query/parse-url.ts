@@ -26,7 +26,7 @@ export function parseUrl(query: string): RawQuestion {
     limit: parseLimit(parameters.get('limit')),
     cursor: parameters.get('cursor') ?? null,
     format: parseFormat(parameters.get('format'), parameters.get('excel')),
-    ...(parameters.has('explain') && { explain: parseExplain(parameters) }),
+    ...(parameters.has('explain') && { explain: parseFlag('explain', parameters.get('explain')) }),
     ...parseHeadings(parameters),
   }
 }
@@ -92,13 +92,12 @@ function isLateFilter(name: string, value: string | undefined): boolean {
 }
 
 /**
- * Whether an empty answer is to say why; false without the parameter.
- * @throws bad_request for another value than true or false
+ * The value of a parameter that is true or false; false without one.
+ * @throws bad_request for another text
  */
-export function parseExplain(parameters: Parameters['parameters']): boolean {
-  const explain = parameters.get('explain') ?? 'false'
-  if (explain === 'true' || explain === 'false') return explain === 'true'
-  throw badRequest(`explain must be true or false, got ${quoted(explain)}.`)
+export function parseFlag(name: string, text = 'false'): boolean {
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw badRequest(`${name} must be true or false, got ${quoted(text)}.`)
 }
 
 function decode(text: string): string {
@@ -114,10 +113,7 @@ function decode(text: string): string {
  * @throws not_acceptable for a format that is not served; bad_request for a malformed `excel`
  */
 export function parseFormat(format: string | undefined, excel?: string): PageFormat | null {
-  if (excel !== undefined && excel !== 'true' && excel !== 'false') {
-    throw badRequest(`excel must be true or false, got ${quoted(excel)}.`)
-  }
-  if (excel === 'true') {
+  if (parseFlag('excel', excel)) {
     if (format !== 'csv') throw badRequest('excel=true needs format=csv. Or send format=xlsx.')
     return 'csv-comma'
   }

@@ -13,7 +13,7 @@ import type { ControlStore } from '../control/store/store.js'
 import { showSubscription } from '../control/subscriptions.js'
 import { timeLimit } from '../engine/deadline.js'
 import type { ReadChanges } from '../engine/engine.js'
-import { ServiceError, badRequest } from '../errors.js'
+import { ServiceError, badRequest, notFound, unavailable } from '../errors.js'
 import type { RawChanges } from '../query/parse-changes.js'
 import { accessOf } from '../query/resolve-question.js'
 import { resolveChanges, takeExport } from '../query/resolve-changes.js'
@@ -46,7 +46,6 @@ export interface VersionEntry {
   readonly changes: 'ready' | 'pending' | 'none'
 }
 
-const retryAfterSeconds = 30
 /** Versions that one question folds: those of 100 days, one an hour. */
 const stepsMax = 2500
 
@@ -252,18 +251,11 @@ function setsOf(
 }
 
 function noChanges(): ServiceError {
-  return new ServiceError(
-    'not_found',
-    'This dataset has no changes: its rows have no unique key. Take an export.',
-  )
+  return notFound('This dataset has no changes: its rows have no unique key. Take an export.')
 }
 
 function notReady(): ServiceError {
-  return new ServiceError(
-    'service_unavailable',
-    'These changes are not ready on this server yet. Try again shortly.',
-    { retryAfterSeconds },
-  )
+  return unavailable('These changes are not ready on this server yet. Try again shortly.', 30)
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Column } from '../columns/column.js'
-import { ServiceError, asServiceError } from '../errors.js'
+import { asServiceError, unavailable } from '../errors.js'
+import type { ServiceError } from '../errors.js'
 import type { RawQuestion } from '../query/raw-question.js'
 import type { Version } from '../versions/version.js'
 
@@ -34,7 +35,6 @@ type ReadPage<Page> = (from: Pick<RawQuestion, 'cursor' | 'select'> | null) => P
 
 const exportsMax = 32
 const exportsOfClientMax = 4
-const retryAfterSeconds = 30
 
 /** Limits the open exports: each may hold a page in memory while the client reads it. */
 export class OpenExports {
@@ -110,7 +110,5 @@ async function* partsFrom<Page extends ExportPage>(
 }
 
 function tooMany(what: string): ServiceError {
-  return new ServiceError('service_unavailable', `${what} Try again when one ends.`, {
-    retryAfterSeconds,
-  })
+  return unavailable(`${what} Try again when one ends.`, 30)
 }

@@ -3,7 +3,7 @@ import type { Charges } from '../access/charge-queue.js'
 import type { Clock } from '../clock.js'
 import { predicateKey } from '../columns/predicate.js'
 import { shownText } from '../columns/shown-text.js'
-import { ServiceError } from '../errors.js'
+import { notFound, unavailable } from '../errors.js'
 import type { FindExplanation, FindQuestion, Match } from '../names/find-names.js'
 import type { FindRequest } from '../query/parse-find.js'
 import { textsOf } from '../row-texts.js'
@@ -44,18 +44,11 @@ export function placeOf({ charges, clock }: FindParts, reader: DatasetCaller): P
   const { dataset, version, predicates, plan } = reader.access
   const { entity, names } = version
   if (!entity) {
-    throw new ServiceError(
-      'not_found',
-      `Rows of ${dataset.name} can't be found by name. Use filters.`,
-    )
+    throw notFound(`Rows of ${dataset.name} can't be found by name. Use filters.`)
   }
   const isOfDemo = plan !== null || keyOf(predicates) === keyOf(entity.demo ?? [])
   if ((!names && version.rows > 0) || !isOfDemo) {
-    throw new ServiceError(
-      'service_unavailable',
-      'The index of names is being made. Try again in 5 s.',
-      { retryAfterSeconds: 5 },
-    )
+    throw unavailable('The index of names is being made. Try again in 5 s.', 5)
   }
   const payment = openPayment(reader, charges, clock.now)
   return { reader, entity, index: names, payment }
@@ -113,11 +106,7 @@ export async function payFor(place: Place, found: readonly Match[]): Promise<rea
   const { quota } = payment.cost()
   reader.context.observe?.({ kind: 'charge', charge: { rows: charge, paid, quota } })
   if (paid < charge) {
-    throw new ServiceError(
-      'service_unavailable',
-      'Other requests of this subscription used its quota meanwhile. Try again.',
-      { retryAfterSeconds: 1 },
-    )
+    throw unavailable('Other requests of this subscription used its quota meanwhile. Try again.', 1)
   }
   reader.context.observe?.({ kind: 'sent', rows: found.length })
   return found.map((match) => entryText(place, match))

@@ -4,7 +4,7 @@ import { connectionState, listConnections } from '../control/connections/connect
 import type { Connection, ConnectionState } from '../control/connections/connections.js'
 import { endConnection } from '../control/connections/end-connection.js'
 import type { ControlStore } from '../control/store/store.js'
-import { ServiceError } from '../errors.js'
+import { notFound } from '../errors.js'
 
 /** A connection as the holder of its subscription's token may see it; times in ms, UTC. */
 export interface OwnConnection extends Pick<
@@ -43,7 +43,7 @@ export async function endOwnConnection(
   await control.write(async (tx) => {
     const own = await listConnections(tx, id)
     if (!own.some((connection) => connection.connectionId === connectionId)) {
-      throw new ServiceError('not_found', 'This subscription has no such connection.')
+      throw notFound('This subscription has no such connection.')
     }
     await endConnection(tx, connectionId, { reason: 'revoked', now })
   })

@@ -1,9 +1,8 @@
 import { CallThread } from '../call-thread.js'
-import { ServiceError } from '../errors.js'
+import { unavailable } from '../errors.js'
 import type { Sheet } from './sheet.js'
 
 const waitingMax = 32
-const retryAfterSeconds = 5
 
 /**
  * Writes files of spreadsheets, one after another, on a thread of its own: a page takes as long as
@@ -18,9 +17,7 @@ export class SheetWriter {
   /** @throws service_unavailable if too many files wait; ask before rows are charged */
   requirePlace(): void {
     if (this.#thread.waiting < waitingMax) return
-    throw new ServiceError('service_unavailable', 'Too many files for spreadsheets are waiting.', {
-      retryAfterSeconds,
-    })
+    throw unavailable('Too many files for spreadsheets are waiting.', 5)
   }
 
   /** The file. The sheet's lines can't be read afterwards. */

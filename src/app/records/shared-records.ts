@@ -8,10 +8,10 @@ import { readsOf } from '../../control/admission-reads.js'
 import type { OnSync } from '../../control/charge-store.js'
 import type { Clock } from '../../clock.js'
 import { AdvisoryLock } from '../../control/postgres/advisory-lock.js'
-import { DatabaseHealth } from '../../control/postgres/database-health.js'
+import { databaseHealth } from '../../control/postgres/database-health.js'
 import { PostgresCharges } from '../../control/postgres/postgres-charges.js'
 import { PostgresStore } from '../../control/postgres/postgres-store.js'
-import { SharedWindows } from '../../control/postgres/shared-windows.js'
+import { sharedWindows } from '../../control/postgres/shared-windows.js'
 import { SqliteStore } from '../../control/store/sqlite-store.js'
 import type { StoreParts } from '../../control/store/store.js'
 import { ServiceError } from '../../errors.js'
@@ -43,7 +43,7 @@ export async function openSharedRecords(
   const charges = cleanup.use(new ChargeQueue(chargeStore, clock))
   const jobs = cleanup.use(new AdvisoryLock(url))
   const { monotonicMs } = clock
-  const health = new DatabaseHealth(control, {
+  const isUsable = databaseHealth(control, {
     now: monotonicMs,
     report: (failure) => {
       if (failure) logger.error({ err: failure.cause }, "the PostgreSQL can't be used")
@@ -60,9 +60,9 @@ export async function openSharedRecords(
     reads: readsOf(control),
     lastUsed,
     trail,
-    rates: new RateLimits(new SharedWindows(control), new MemoryWindows(monotonicMs), salt),
+    rates: new RateLimits(sharedWindows(control), new MemoryWindows(monotonicMs), salt),
     jobs,
-    isUsable: () => health.isUsable(),
+    isUsable,
     // PostgreSQL watches its own files.
     start: () => {
       trail.start()

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../errors.js'
+import { notFound } from '../../errors.js'
 import { sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
 import { tokenState } from '../tokens/token-state.js'
@@ -72,7 +72,7 @@ export async function showConnection(
     sql`SELECT ${columns} FROM ${joined} WHERE c.id = ${connectionId}`,
   )
   if (found) return found
-  throw new ServiceError('not_found', `There is no connection '${connectionId}'.`)
+  throw notFound(`There is no connection '${connectionId}'.`)
 }
 
 /** Whether an agent can use the connection now (`live`), and otherwise why not. */

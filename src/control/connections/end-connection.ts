@@ -1,4 +1,4 @@
-import { ServiceError } from '../../errors.js'
+import { notFound } from '../../errors.js'
 import { recordAction } from '../audit.js'
 import { sql } from '../store/sql.js'
 import type { Sql } from '../store/sql.js'
@@ -28,7 +28,7 @@ export function endConnection(
     if ((await tx.all(sql`SELECT 1 FROM connections WHERE id = ${connectionId}`)).length) {
       return false
     }
-    throw new ServiceError('not_found', `There is no connection '${connectionId}'.`)
+    throw notFound(`There is no connection '${connectionId}'.`)
   })
 }
 

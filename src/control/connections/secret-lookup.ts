@@ -1,6 +1,6 @@
 import { sql } from '../store/sql.js'
 import type { ControlStore } from '../store/store.js'
-import { grantsIn } from '../grants.js'
+import { withGrants } from '../grants.js'
 import type { Grant, GrantColumns } from '../grants.js'
 import type { ConnectionMeans } from './connections.js'
 import { recordState } from '../tokens/token-state.js'
@@ -55,24 +55,16 @@ export async function findSecret(
   store: ControlStore,
   hash: Uint8Array,
 ): Promise<SecretRecord | undefined> {
-  const rows = await findRows(store, hash)
-  const [first] = rows
-  if (first === undefined) return undefined
-  const { hash: stored, kind, codeChallenge, parent, expiresAt, usedAt, followedAt } = first
-  const { connectionId, clientId, clientName, redirectUri, madeBy, endedAt, demoHash } = first
-  return Object.freeze({
-    ...{ hash: stored, kind, codeChallenge, parent, expiresAt, usedAt, followedAt },
-    ...{ connectionId, clientId, clientName, redirectUri, madeBy, endedAt, demoHash },
-    owner: ownerOf(first, grantsIn(rows)),
-  })
-}
-
-function ownerOf(row: SecretRow, grants: readonly Grant[]): SecretOwner | null {
-  const { tokenId, subscriptionId, subscriptionExpiresAt } = row
-  if (tokenId === null || subscriptionId === null || subscriptionExpiresAt === null) return null
-  const { tokenExpiresAt, revokedAt, cancelledAt, globalRows } = row
+  const found = withGrants(await findRows(store, hash))
+  if (found === undefined) return undefined
+  const { tokenId, tokenExpiresAt, revokedAt, grants, ...rest } = found
+  const { subscriptionId, subscriptionExpiresAt, cancelledAt, globalRows, ...secret } = rest
+  if (tokenId === null || subscriptionId === null || subscriptionExpiresAt === null) {
+    return Object.freeze({ ...secret, owner: null })
+  }
   const token = { tokenId, tokenExpiresAt, revokedAt }
-  return { ...token, subscriptionId, subscriptionExpiresAt, cancelledAt, globalRows, grants }
+  const subscription = { subscriptionId, subscriptionExpiresAt, cancelledAt, globalRows, grants }
+  return Object.freeze({ ...secret, owner: { ...token, ...subscription } })
 }
 
 /** What makes a connection usable now. */

@@ -1,14 +1,11 @@
-/**
- * The step of the schema for watch lists and webhooks; for both databases. `id` is the type of a
- * key that the database numbers.
- */
-export function hookTables(types: Types, end: string): string {
-  return webhookTables(types, end) + eventTables(types, end)
+import type { SchemaWords } from '../store/schema-words.js'
+
+/** The step of the schema for watch lists and webhooks. */
+export function hookTables(words: SchemaWords): string {
+  return webhookTables(words) + eventTables(words)
 }
 
-type Types = { readonly [Name in 'integer' | 'text' | 'id']: string }
-
-function webhookTables({ integer, text }: Types, end: string): string {
+function webhookTables({ integer, text, end }: SchemaWords): string {
   return `
   -- Values of a dataset's column that a subscription watches; value_list and fields are JSON lists.
   CREATE TABLE watch_lists (
@@ -41,15 +38,15 @@ function webhookTables({ integer, text }: Types, end: string): string {
   `
 }
 
-/** The step of the schema that keeps how many values a list has; `json` makes JSON of a text. */
-export function watchCounts(integer: string, json = ''): string {
+/** The step of the schema that keeps how many values a list has. */
+export function watchCounts({ integer, listLength }: SchemaWords): string {
   return `
   ALTER TABLE watch_lists ADD COLUMN value_count ${integer} NOT NULL DEFAULT 0;
-  UPDATE watch_lists SET value_count = json_array_length(value_list${json});
+  UPDATE watch_lists SET value_count = ${listLength('value_list')};
   `
 }
 
-function eventTables({ integer, text, id }: Types, end: string): string {
+function eventTables({ integer, text, id, end }: SchemaWords): string {
   return `
   -- What happened, once: occasion is the version, the month, or the end.
   CREATE TABLE events (

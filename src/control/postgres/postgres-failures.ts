@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { ServiceError } from '../../errors.js'
-import { unavailable } from '../store/failures.js'
+import { storeUnavailable } from '../store/failures.js'
 
 /**
  * SQLSTATEs after which a later attempt may succeed: the connection, transaction rollback (a
@@ -22,11 +22,11 @@ const repeatable = /^40(001|P01)/
 export function postgresFailure(error: unknown): unknown {
   if (error instanceof ServiceError) return error
   if (error instanceof pg.DatabaseError) {
-    return passing.test(error.code ?? '') ? unavailable(error) : error
+    return passing.test(error.code ?? '') ? storeUnavailable(error) : error
   }
   // A value that this release can't read, or was not given.
   if (error instanceof RangeError || error instanceof TypeError) return error
-  return unavailable(error)
+  return storeUnavailable(error)
 }
 
 /** Whether the connection can't be used after this error, or its state is unknown. */

@@ -1,55 +1,10 @@
-import { hookTables, watchCounts } from '../hooks/hook-tables.js'
-import { ownerTables, sessionTables } from '../sessions/session-tables.js'
-import { oneLedger, ordersOfAgreements, receiptTables } from '../store/shop-tables.js'
-import { versionChanges, versionsTable } from '../versions-table.js'
-import { chargeFunction } from './charge-function.js'
+import { laterSteps } from '../store/later-steps.js'
 import { lockKey } from './connection-settings.js'
 import type { Connection } from './postgres-pool.js'
-import {
-  auditTables,
-  identity,
-  serverTables,
-  shopAndLetterTables,
-  subscriptionTables,
-  text,
-} from './postgres-tables.js'
+import { firstStep, words } from './postgres-tables.js'
 
-/**
- * The steps of the schema in PostgreSQL; step N (counted from 1) takes version N-1 to N. A step
- * that was released is never edited: a change is a new step at the end.
- */
-export const postgresMigrations: readonly string[] = [
-  [subscriptionTables, shopAndLetterTables, serverTables, auditTables, chargeFunction].join(''),
-  `
-  ALTER TABLE dataset_state ADD COLUMN warnings ${text} NOT NULL DEFAULT '[]';
-  ALTER TABLE dataset_state ADD COLUMN reason_since bigint;
-  ALTER TABLE reloads ADD COLUMN dataset ${text};
-  `,
-  `
-  ALTER TABLE agreements ADD COLUMN order_id ${text};
-  ${ordersOfAgreements}
-  ALTER TABLE email_codes ADD COLUMN wider_network bytea;
-  ALTER TABLE email_codes ADD COLUMN widest_network bytea;
-  CREATE INDEX email_codes_of_wider_network ON email_codes (wider_network, created_at);
-  CREATE INDEX email_codes_of_widest_network ON email_codes (widest_network, created_at);
-  `,
-  oneLedger('bigint', text, "'ord_' || lpad(a.id::text, 16, '0')"),
-  `
-  ${sessionTables({ integer: 'bigint', text, bytes: 'bytea', email: text }, '')}
-  CREATE INDEX sessions_of_email ON sessions (lower(email));
-  ALTER TABLE email_codes DROP CONSTRAINT email_codes_purpose_check;
-  `,
-  receiptTables(
-    'bigint',
-    text,
-    "extract(year FROM to_timestamp(done_at / 1000) AT TIME ZONE 'UTC')::bigint",
-    '',
-  ),
-  ownerTables({ integer: 'bigint', text, bytes: 'bytea' }, ''),
-  versionsTable('bigint', text, ''),
-  hookTables({ integer: 'bigint', text, id: identity }, ''),
-  versionChanges(text) + watchCounts('bigint', '::json'),
-]
+/** The steps of the schema in PostgreSQL; step N (counted from 1) takes version N-1 to N. */
+export const postgresMigrations: readonly string[] = [firstStep, ...laterSteps(words)]
 
 /** The version that this release writes and reads. */
 export const postgresSchemaVersion = postgresMigrations.length

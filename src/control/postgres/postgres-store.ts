@@ -1,4 +1,4 @@
-import { unavailable } from '../store/failures.js'
+import { storeUnavailable } from '../store/failures.js'
 import type { Random } from '../../random.js'
 import { sql } from '../store/sql.js'
 import type { Sql } from '../store/sql.js'
@@ -113,7 +113,7 @@ export class PostgresStore implements ControlStore {
  */
 async function commit(connection: Connection): Promise<void> {
   const { command } = await connection.query({ text: 'COMMIT' })
-  if (command !== 'COMMIT') throw unavailable(new Error('the transaction was rolled back'))
+  if (command !== 'COMMIT') throw storeUnavailable(new Error('the transaction was rolled back'))
 }
 
 /** A connection that can't roll back is ended, which rolls back. */

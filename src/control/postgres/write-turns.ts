@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.js'
-import { unavailable } from '../store/failures.js'
+import { storeUnavailable } from '../store/failures.js'
 
 /** Lets one piece of work run at a time, in the order in which they came. */
 export class WriteTurns {
@@ -29,7 +29,7 @@ export class WriteTurns {
   #inTime(before: Promise<unknown>): Promise<void> {
     return new Promise((resolve, reject) => {
       const cancel = this.#clock.after(this.#waitMaxMs, () => {
-        reject(unavailable(new Error(`no turn to write came in ${this.#waitMaxMs} ms`)))
+        reject(storeUnavailable(new Error(`no turn to write came in ${this.#waitMaxMs} ms`)))
       })
       void before.then(() => {
         cancel()

@@ -1,12 +1,7 @@
-/**
- * The step of the schema for people who sign in; for both databases. `email` is the type of an
- * address, which ignores the case of ASCII letters in SQLite.
- */
-export function sessionTables(
-  types: { readonly [Name in 'integer' | 'text' | 'bytes' | 'email']: string },
-  end: string,
-): string {
-  const { integer, text, bytes, email } = types
+import type { SchemaWords } from '../store/schema-words.js'
+
+/** The step of the schema for people who sign in. */
+export function sessionTables({ integer, text, bytes, email, end }: SchemaWords): string {
   return `
   -- A person who proved an address in a browser; ended ones are removed.
   CREATE TABLE sessions (
@@ -32,11 +27,8 @@ export function sessionTables(
   `
 }
 
-/** The step for the owner's page, for both databases. */
-export function ownerTables(
-  { integer, text, bytes }: { readonly [Name in 'integer' | 'text' | 'bytes']: string },
-  end: string,
-): string {
+/** The step for the owner's page. */
+export function ownerTables({ integer, text, bytes, end }: SchemaWords): string {
   return `
   -- Whose page the session opens: the kinds are in sessions.ts.
   ALTER TABLE sessions ADD COLUMN kind ${text} NOT NULL DEFAULT 'subscriber';

@@ -1,7 +1,5 @@
 import Database from 'better-sqlite3'
-import { ServiceError } from '../../errors.js'
-
-const retryAfterSeconds = 5
+import { ServiceError, unavailable } from '../../errors.js'
 
 /** Result codes after which a write may not be durable; extended codes begin with these. */
 const undurableCode =
@@ -18,17 +16,13 @@ export function failClosed<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw isUndurable(error) ? unavailable(error) : error
+    throw isUndurable(error) ? storeUnavailable(error) : error
   }
 }
 
 /** The error for callers when the store can't be used; the cause is for the log. */
-export function unavailable(cause: unknown): ServiceError {
-  return new ServiceError(
-    'service_unavailable',
-    "The service can't keep its records right now. Try again shortly.",
-    { cause, retryAfterSeconds },
-  )
+export function storeUnavailable(cause: unknown): ServiceError {
+  return unavailable("The service can't keep its records right now. Try again shortly.", 5, cause)
 }
 
 /** Whether another process's lock outlasted the busy timeout: a later attempt may succeed. */

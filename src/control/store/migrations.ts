@@ -1,12 +1,34 @@
 import { rmSync } from 'node:fs'
 import type Database from 'better-sqlite3'
-import { oneLedger, ordersOfAgreements, receiptTables, shopTables } from './shop-tables.js'
-import { hookTables, watchCounts } from '../hooks/hook-tables.js'
-import { ownerTables, sessionTables } from '../sessions/session-tables.js'
-import { versionChanges, versionsTable } from '../versions-table.js'
 import { connectionTables } from './connection-tables.js'
+import { agreementTable, grantTables, serverTables } from './first-tables.js'
+import { laterSteps } from './later-steps.js'
 import { ensurePrivateFile } from './private-file.js'
+import type { SchemaWords } from './schema-words.js'
+import { codeTable, letterIndexes, letterTable, orderTables } from './shop-tables.js'
 import { vacuumInto } from './vacuum.js'
+
+const words: SchemaWords = {
+  integer: 'INTEGER',
+  text: 'TEXT',
+  bytes: 'BLOB',
+  id: 'INTEGER PRIMARY KEY',
+  email: 'TEXT COLLATE NOCASE',
+  emailKey: 'email',
+  json: (column) => `TEXT NOT NULL CHECK (json_valid(${column}))`,
+  listLength: (column) => `json_array_length(${column})`,
+  isMonth: "period GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]'",
+  yearOf: (column) => `CAST(strftime('%Y', ${column} / 1000, 'unixepoch') AS INTEGER)`,
+  orderId: "printf('ord_%016d', a.id)",
+  anyPurpose: `
+  ALTER TABLE email_codes ADD COLUMN purposes TEXT NOT NULL DEFAULT '';
+  UPDATE email_codes SET purposes = purpose;
+  ALTER TABLE email_codes DROP COLUMN purpose;
+  ALTER TABLE email_codes RENAME COLUMN purposes TO purpose;
+  `,
+  end: 'STRICT',
+  keyed: 'STRICT, WITHOUT ROWID',
+}
 
 /**
  * The steps of the control store's schema; step N (counted from 1) takes `user_version` N-1 to N.
@@ -29,36 +51,7 @@ export const controlMigrations: readonly string[] = [
     cancelled_at INTEGER,
     global_rows INTEGER CHECK (global_rows > 0)
   ) STRICT;
-
-  CREATE TABLE grants (
-    subscription_id TEXT NOT NULL REFERENCES subscriptions (id),
-    dataset TEXT NOT NULL,
-    plan TEXT NOT NULL,
-    PRIMARY KEY (subscription_id, dataset)
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE tokens (
-    id TEXT NOT NULL PRIMARY KEY,
-    subscription_id TEXT NOT NULL REFERENCES subscriptions (id),
-    hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
-    hint TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    expires_at INTEGER,
-    revoked_at INTEGER,
-    last_used_at INTEGER
-  ) STRICT;
-
-  CREATE INDEX tokens_of_subscription ON tokens (subscription_id);
-
-  -- Period before dataset: the newest period and the sum over datasets are one seek each.
-  CREATE TABLE usage (
-    subscription_id TEXT NOT NULL REFERENCES subscriptions (id),
-    period TEXT NOT NULL CHECK (period GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]'),
-    dataset TEXT NOT NULL,
-    rows INTEGER NOT NULL CHECK (rows >= 0),
-    PRIMARY KEY (subscription_id, period, dataset)
-  ) STRICT, WITHOUT ROWID;
-
+  ${grantTables(words)}
   CREATE TABLE dataset_state (
     dataset TEXT NOT NULL PRIMARY KEY,
     version TEXT,
@@ -78,21 +71,8 @@ export const controlMigrations: readonly string[] = [
   ALTER TABLE subscriptions ADD COLUMN language TEXT NOT NULL DEFAULT 'en'
     CHECK (language IN ('en', 'ru'));
 
-  -- Orders, and the subscription after each; never edited.
-  CREATE TABLE orders (
-    id INTEGER PRIMARY KEY,
-    subscription_id TEXT NOT NULL REFERENCES subscriptions (id),
-    ordered_at INTEGER NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('create', 'extend', 'change', 'cancel')),
-    months INTEGER,
-    price_rub INTEGER,
-    grants TEXT NOT NULL CHECK (json_valid(grants)),
-    global_rows INTEGER,
-    expires_at INTEGER NOT NULL
-  ) STRICT;
-
-  CREATE INDEX orders_of_subscription ON orders (subscription_id, id);
-
+  -- Called agreements since portals have orders.
+  ${agreementTable('orders', words)}
   INSERT INTO orders (subscription_id, ordered_at, kind, grants, global_rows, expires_at)
   SELECT id, created_at, 'create',
     (SELECT json_group_array(json_object('dataset', dataset, 'plan', plan)) FROM grants
@@ -124,36 +104,8 @@ export const controlMigrations: readonly string[] = [
     WHERE kind = 'reminder';
   `,
   `
-  -- The state that a server reported last: it replaces all rows when it starts.
   DROP TABLE dataset_state;
-  CREATE TABLE dataset_state (
-    dataset TEXT NOT NULL PRIMARY KEY,
-    version TEXT,
-    status TEXT NOT NULL CHECK (status IN ('serving', 'stale', 'unavailable')),
-    reason TEXT,
-    rows INTEGER,
-    files INTEGER,
-    stored TEXT,
-    packing TEXT,
-    disk_bytes INTEGER NOT NULL,
-    earlier INTEGER NOT NULL,
-    updated_at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE registry_state (
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    reason TEXT,
-    updated_at INTEGER NOT NULL
-  ) STRICT;
-
-  -- Requests of the command line to the server: das dataset reload.
-  CREATE TABLE reloads (
-    id INTEGER PRIMARY KEY,
-    force INTEGER NOT NULL CHECK (force IN (0, 1)),
-    requested_at INTEGER NOT NULL,
-    taken_at INTEGER,
-    finished_at INTEGER
-  ) STRICT;
+  ${serverTables(words)}
   `,
   `
   -- Every change by a command or by the server. Rows are only added: an id is never used again, so
@@ -176,49 +128,25 @@ export const controlMigrations: readonly string[] = [
   WHEN EXISTS (SELECT 1 FROM audit WHERE id = NEW.id)
   BEGIN SELECT RAISE(ABORT, 'the audit trail is append-only'); END;
   `,
-  shopTables,
-  connectionTables,
   `
-  -- What callers may misread in the served version: a JSON list of texts.
-  ALTER TABLE dataset_state ADD COLUMN warnings TEXT NOT NULL DEFAULT '[]';
-  -- Since when the reason is the same.
-  ALTER TABLE dataset_state ADD COLUMN reason_since INTEGER;
-  -- The one dataset that a forced reload is about.
-  ALTER TABLE reloads ADD COLUMN dataset TEXT;
+  -- What a change of a subscription agreed on; an order is what a visitor asked for on the portal.
+  ALTER TABLE orders RENAME TO agreements;
+  DROP INDEX orders_of_subscription;
+  CREATE INDEX agreements_of_subscription ON agreements (subscription_id, id);
+  ${orderTables(words)}
+  ${codeTable(words)}
+  ${letterTable('new_letters', words)}
+  INSERT INTO new_letters (id, kind, subscription_id, token_id, sealed_secret, expires_at, state,
+    created_at, attempts, next_attempt_at, held_until, last_error, done_at)
+  SELECT id, kind, subscription_id, token_id, sealed_token, expires_at, state,
+    created_at, attempts, next_attempt_at, held_until, last_error, done_at
+  FROM letters;
+  DROP TABLE letters;
+  ALTER TABLE new_letters RENAME TO letters;
+  ${letterIndexes}
   `,
-  `
-  -- The order that made the agreement; not a reference, because orders refer to agreements.
-  ALTER TABLE agreements ADD COLUMN order_id TEXT;
-  ${ordersOfAgreements}
-  -- Keyed hashes of the networks around the client's: IPv6 /56; IPv4 /16 and IPv6 /48.
-  ALTER TABLE email_codes ADD COLUMN wider_network BLOB;
-  ALTER TABLE email_codes ADD COLUMN widest_network BLOB;
-  CREATE INDEX email_codes_of_wider_network ON email_codes (wider_network, created_at);
-  CREATE INDEX email_codes_of_widest_network ON email_codes (widest_network, created_at);
-  `,
-  oneLedger('INTEGER', 'TEXT', "printf('ord_%016d', a.id)"),
-  `
-  ${sessionTables(
-    { integer: 'INTEGER', text: 'TEXT', bytes: 'BLOB', email: 'TEXT COLLATE NOCASE' },
-    'STRICT',
-  )}
-  CREATE INDEX sessions_of_email ON sessions (email);
-  -- The purposes of codes are in email-codes.ts.
-  ALTER TABLE email_codes ADD COLUMN purposes TEXT NOT NULL DEFAULT '';
-  UPDATE email_codes SET purposes = purpose;
-  ALTER TABLE email_codes DROP COLUMN purpose;
-  ALTER TABLE email_codes RENAME COLUMN purposes TO purpose;
-  `,
-  receiptTables(
-    'INTEGER',
-    'TEXT',
-    "CAST(strftime('%Y', done_at / 1000, 'unixepoch') AS INTEGER)",
-    'STRICT',
-  ),
-  ownerTables({ integer: 'INTEGER', text: 'TEXT', bytes: 'BLOB' }, 'STRICT'),
-  versionsTable('INTEGER', 'TEXT', 'STRICT'),
-  hookTables({ integer: 'INTEGER', text: 'TEXT', id: 'INTEGER PRIMARY KEY' }, 'STRICT'),
-  versionChanges('TEXT') + watchCounts('INTEGER'),
+  connectionTables(words),
+  ...laterSteps(words),
 ]
 
 /** May refuse, by throwing, to upgrade a database that has this version and is not empty. */

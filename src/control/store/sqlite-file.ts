@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { ServiceError } from '../../errors.js'
-import { failClosed, isDamage, isLocked, unavailable } from './failures.js'
+import { failClosed, isDamage, isLocked, storeUnavailable } from './failures.js'
 import { controlMigrations, versionOf } from './migrations.js'
 import {
   busyTimeoutMsDefault,
@@ -214,7 +214,7 @@ export class SqliteFile {
 
   /** @throws service_unavailable after `block`: the reason is in the log already */
   refuseBlocked(): void {
-    if (this.#isBlocked) throw unavailable(undefined)
+    if (this.#isBlocked) throw storeUnavailable(undefined)
   }
 
   /**
@@ -235,7 +235,7 @@ export class SqliteFile {
     const pragma = 'wal_checkpoint(TRUNCATE)'
     const [result] = this.#guarded(() => this.#db.pragma(pragma)) as Checkpoint[]
     if (result?.busy === 0) return
-    throw unavailable(new Database.SqliteError('the write-ahead log is in use', 'SQLITE_BUSY'))
+    throw storeUnavailable(new Database.SqliteError('the write-ahead log is in use', 'SQLITE_BUSY'))
   }
 
   /** All rows of a statement; the caller states their type. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.js'
 import type { Random } from '../../random.js'
-import { unavailable } from './failures.js'
+import { storeUnavailable } from './failures.js'
 import { sql } from './sql.js'
 import type { Sql } from './sql.js'
 import type { FileOptions } from './open-database.js'
@@ -103,7 +103,7 @@ export class SqliteStore implements ControlStore {
 /** SQLite ends a transaction by itself when the disk is full: no statement may run after that. */
 function statementsIn(file: SqliteFile): Statements {
   const refuseEnded = () => {
-    if (!file.db.inTransaction) throw unavailable(new Error('SQLite ended the transaction'))
+    if (!file.db.inTransaction) throw storeUnavailable(new Error('SQLite ended the transaction'))
   }
   return {
     all: async <Row>(statement: Sql) => {

@@ -3,6 +3,7 @@ import { sql } from './sql.js'
 import type { Sql } from './sql.js'
 import type { SqliteFile } from './sqlite-file.js'
 import type { ControlStore, Dialect } from './store.js'
+import { Turns } from './turns.js'
 
 /** Statements on the connection that holds a transaction. */
 export type Statements = Pick<ControlStore, 'all' | 'run'>
@@ -25,8 +26,8 @@ interface Shared {
 export class Transaction implements ControlStore {
   readonly #shared: Shared
   #isOpen = true
-  /** Resolves when the savepoint that runs has ended. */
-  #inner: Promise<void> | undefined
+  /** Its savepoints, one at a time. */
+  readonly #turns = new Turns()
 
   private constructor(shared: Shared) {
     this.#shared = shared
@@ -64,32 +65,21 @@ export class Transaction implements ControlStore {
   }
 
   async all<Row>(statement: Sql): Promise<Row[]> {
-    while (this.#inner !== undefined) await this.#inner
-    this.#refuseEnded()
-    return await this.#shared.statements.all<Row>(statement)
+    return await this.#turns.alone(() => this.#open().all<Row>(statement))
   }
 
   async run(statement: Sql): Promise<number> {
-    while (this.#inner !== undefined) await this.#inner
-    this.#refuseEnded()
-    return await this.#shared.statements.run(statement)
+    return await this.#turns.alone(() => this.#open().run(statement))
   }
 
-  async write<T>(work: (tx: ControlStore) => Promise<T>): Promise<T> {
-    while (this.#inner !== undefined) await this.#inner
-    this.#refuseEnded()
-    const result = this.#nest(work)
-    this.#inner = Promise.allSettled([result]).then(() => {
-      this.#inner = undefined
-    })
-    return await result
+  write<T>(work: (tx: ControlStore) => Promise<T>): Promise<T> {
+    return this.#turns.transact(() => this.#nest(this.#open(), work))
   }
 
   /** The store ends its connections; a transaction has none of its own. */
   async close(): Promise<void> {}
 
-  async #nest<T>(work: (tx: ControlStore) => Promise<T>): Promise<T> {
-    const { statements } = this.#shared
+  async #nest<T>(statements: Statements, work: (tx: ControlStore) => Promise<T>): Promise<T> {
     await statements.run(sql`SAVEPOINT nested`)
     try {
       const result = await new Transaction(this.#shared).#run(work)
@@ -106,8 +96,9 @@ export class Transaction implements ControlStore {
     try {
       return await work(this)
     } finally {
-      while (this.#inner !== undefined) await this.#inner
-      this.#isOpen = false
+      await this.#turns.alone(() => {
+        this.#isOpen = false
+      })
     }
   }
 
@@ -122,8 +113,11 @@ export class Transaction implements ControlStore {
     }
   }
 
-  #refuseEnded(): void {
-    if (this.#shared.broken) throw this.#shared.broken.cause
+  /** The statements of a transaction that goes on. */
+  #open(): Statements {
+    const { broken, statements } = this.#shared
+    if (broken) throw broken.cause
     if (!this.#isOpen) throw new Error('a statement came after the end of its transaction')
+    return statements
   }
 }

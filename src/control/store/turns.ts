@@ -1,7 +1,4 @@
-/**
- * The turns of the connections of one process to one file: while a transaction of one of them runs,
- * statements of all of them wait.
- */
+/** While a transaction of those that share these turns runs, statements of all of them wait. */
 export class Turns {
   /** Resolves when the running transaction has ended. */
   #running: Promise<void> | undefined

@@ -1,4 +1,4 @@
-import { badRequest, ServiceError } from '../../errors.js'
+import { badRequest, notFound } from '../../errors.js'
 import { isoTime } from '../../text.js'
 import { recordAction } from '../audit.js'
 import { withGrants } from '../grants.js'
@@ -158,7 +158,7 @@ export async function revokeToken(
        FROM tokens WHERE id = ${tokenId}`,
     )
     if (token === undefined) {
-      throw new ServiceError('not_found', `There is no token '${tokenId}'.`)
+      throw notFound(`There is no token '${tokenId}'.`)
     }
     if (token.revokedAt !== null) return
     const revokedAt = now()
@@ -202,7 +202,7 @@ export async function newestLiveToken(
 async function refuseUnknown(store: ControlStore, subscriptionId: string): Promise<void> {
   const found = await store.all(sql`SELECT 1 FROM subscriptions WHERE id = ${subscriptionId}`)
   if (found.length > 0) return
-  throw new ServiceError('not_found', `There is no subscription '${subscriptionId}'.`)
+  throw notFound(`There is no subscription '${subscriptionId}'.`)
 }
 
 async function insertToken(

@@ -1,41 +1,4 @@
-import {
-  BIGINT,
-  BOOLEAN,
-  DATE,
-  DECIMAL,
-  DOUBLE,
-  DuckDBDateValue,
-  DuckDBDecimalValue,
-  DuckDBTimeNSValue,
-  DuckDBTimeValue,
-  DuckDBTimestampMillisecondsValue,
-  DuckDBTimestampNanosecondsValue,
-  DuckDBTimestampSecondsValue,
-  DuckDBTimestampTZValue,
-  DuckDBTimestampValue,
-  DuckDBUUIDValue,
-  FLOAT,
-  HUGEINT,
-  INTEGER,
-  LIST,
-  SMALLINT,
-  TIME,
-  TIMESTAMP,
-  TIMESTAMPTZ,
-  TIMESTAMP_MS,
-  TIMESTAMP_NS,
-  TIMESTAMP_S,
-  TIME_NS,
-  TINYINT,
-  UBIGINT,
-  UHUGEINT,
-  UINTEGER,
-  USMALLINT,
-  UTINYINT,
-  UUID,
-  VARCHAR,
-  listValue,
-} from '@duckdb/node-api'
+import * as duckdb from '@duckdb/node-api'
 import type { DuckDBType, DuckDBValue } from '@duckdb/node-api'
 
 import type { Column } from '../../columns/column.js'
@@ -51,18 +14,21 @@ export interface BoundValue {
 
 /** A filter's value in its column's own type; text for columns that are compared as text. */
 export function bindValue(column: Column, value: Value): BoundValue {
-  if (typeof value === 'string') return { value, type: VARCHAR }
-  if (typeof value === 'boolean') return { value, type: BOOLEAN }
+  if (typeof value === 'string') return { value, type: duckdb.VARCHAR }
+  if (typeof value === 'boolean') return { value, type: duckdb.BOOLEAN }
   if (typeof value === 'number') {
     const domain = column.rules.domain
     // Never -0: Bloom filters in files distinguish it from 0.
-    return { value: value + 0, type: domain.kind === 'float' && domain.single ? FLOAT : DOUBLE }
+    return {
+      value: value + 0,
+      type: domain.kind === 'float' && domain.single ? duckdb.FLOAT : duckdb.DOUBLE,
+    }
   }
   const { type } = column
   if (type.kind === 'decimal') {
     return {
-      value: new DuckDBDecimalValue(value, type.width, type.scale),
-      type: DECIMAL(type.width, type.scale),
+      value: new duckdb.DuckDBDecimalValue(value, type.width, type.scale),
+      type: duckdb.DECIMAL(type.width, type.scale),
     }
   }
   const make = type.kind === 'scalar' ? gridTypes[type.name] : undefined
@@ -90,8 +56,8 @@ export function bindList(column: Column, values: readonly Value[]): BoundList {
   }
   const bounds = values.map((value) => bindValue(column, value))
   const bound = {
-    value: listValue(bounds.map(({ value }) => value)),
-    type: LIST(bounds[0]?.type ?? VARCHAR),
+    value: duckdb.listValue(bounds.map(({ value }) => value)),
+    type: duckdb.LIST(bounds[0]?.type ?? duckdb.VARCHAR),
   }
   return { bound, listSql: (parameter) => parameter }
 }
@@ -103,50 +69,56 @@ function jsonListType({ type }: Column, [first]: readonly Value[]): string | nul
   return isInteger && typeof first === 'bigint' ? type.name : null
 }
 
-const textList = LIST(VARCHAR)
+const textList = duckdb.LIST(duckdb.VARCHAR)
 
 /** Binds texts as one list: file paths, and values from them. */
 export function bindTexts(texts: readonly (string | null)[]): BoundValue {
-  return { value: listValue(texts), type: textList }
+  return { value: duckdb.listValue(texts), type: textList }
 }
 
 /** Binds one text. */
 export function bindText(value: string): BoundValue {
-  return { value, type: VARCHAR }
+  return { value, type: duckdb.VARCHAR }
 }
 
 /** Binds a row number or a count of rows. */
 export function bindBigint(value: number): BoundValue {
-  return { value: BigInt(value), type: BIGINT }
+  return { value: BigInt(value), type: duckdb.BIGINT }
 }
 
 /** Binds a grid value, by storage type. */
 const gridTypes: Readonly<
   Record<string, { type: DuckDBType; value: (steps: bigint) => DuckDBValue } | undefined>
 > = {
-  TINYINT: { type: TINYINT, value: Number },
-  SMALLINT: { type: SMALLINT, value: Number },
-  INTEGER: { type: INTEGER, value: Number },
-  BIGINT: { type: BIGINT, value: (steps) => steps },
-  HUGEINT: { type: HUGEINT, value: (steps) => steps },
-  UTINYINT: { type: UTINYINT, value: Number },
-  USMALLINT: { type: USMALLINT, value: Number },
-  UINTEGER: { type: UINTEGER, value: Number },
-  UBIGINT: { type: UBIGINT, value: (steps) => steps },
-  UHUGEINT: { type: UHUGEINT, value: (steps) => steps },
-  UUID: { type: UUID, value: (steps) => DuckDBUUIDValue.fromUint128(steps) },
-  DATE: { type: DATE, value: (steps) => new DuckDBDateValue(Number(steps)) },
-  TIME: { type: TIME, value: (steps) => new DuckDBTimeValue(steps) },
-  TIME_NS: { type: TIME_NS, value: (steps) => new DuckDBTimeNSValue(steps) },
-  TIMESTAMP_S: { type: TIMESTAMP_S, value: (steps) => new DuckDBTimestampSecondsValue(steps) },
+  TINYINT: { type: duckdb.TINYINT, value: Number },
+  SMALLINT: { type: duckdb.SMALLINT, value: Number },
+  INTEGER: { type: duckdb.INTEGER, value: Number },
+  BIGINT: { type: duckdb.BIGINT, value: (steps) => steps },
+  HUGEINT: { type: duckdb.HUGEINT, value: (steps) => steps },
+  UTINYINT: { type: duckdb.UTINYINT, value: Number },
+  USMALLINT: { type: duckdb.USMALLINT, value: Number },
+  UINTEGER: { type: duckdb.UINTEGER, value: Number },
+  UBIGINT: { type: duckdb.UBIGINT, value: (steps) => steps },
+  UHUGEINT: { type: duckdb.UHUGEINT, value: (steps) => steps },
+  UUID: { type: duckdb.UUID, value: (steps) => duckdb.DuckDBUUIDValue.fromUint128(steps) },
+  DATE: { type: duckdb.DATE, value: (steps) => new duckdb.DuckDBDateValue(Number(steps)) },
+  TIME: { type: duckdb.TIME, value: (steps) => new duckdb.DuckDBTimeValue(steps) },
+  TIME_NS: { type: duckdb.TIME_NS, value: (steps) => new duckdb.DuckDBTimeNSValue(steps) },
+  TIMESTAMP_S: {
+    type: duckdb.TIMESTAMP_S,
+    value: (steps) => new duckdb.DuckDBTimestampSecondsValue(steps),
+  },
   TIMESTAMP_MS: {
-    type: TIMESTAMP_MS,
-    value: (steps) => new DuckDBTimestampMillisecondsValue(steps),
+    type: duckdb.TIMESTAMP_MS,
+    value: (steps) => new duckdb.DuckDBTimestampMillisecondsValue(steps),
   },
-  TIMESTAMP: { type: TIMESTAMP, value: (steps) => new DuckDBTimestampValue(steps) },
+  TIMESTAMP: { type: duckdb.TIMESTAMP, value: (steps) => new duckdb.DuckDBTimestampValue(steps) },
   TIMESTAMP_NS: {
-    type: TIMESTAMP_NS,
-    value: (steps) => new DuckDBTimestampNanosecondsValue(steps),
+    type: duckdb.TIMESTAMP_NS,
+    value: (steps) => new duckdb.DuckDBTimestampNanosecondsValue(steps),
   },
-  TIMESTAMPTZ: { type: TIMESTAMPTZ, value: (steps) => new DuckDBTimestampTZValue(steps) },
+  TIMESTAMPTZ: {
+    type: duckdb.TIMESTAMPTZ,
+    value: (steps) => new duckdb.DuckDBTimestampTZValue(steps),
+  },
 }

@@ -1,6 +1,6 @@
+import { unavailable } from '../../errors.js'
 import type { Version } from '../../versions/version.js'
 import { readFailure } from './duckdb-failure.js'
-import { quarantined } from './refusals.js'
 
 /** The number of times a query runs if a fatal error of another query breaks its instance. */
 const runsMax = 2
@@ -24,7 +24,9 @@ export class Breaks {
   async run<T>(version: Version, work: () => Promise<T>): Promise<T> {
     for (let runs = 1; ; runs++) {
       const count = this.#counts.get(version) ?? 0
-      if (count >= breaksMax) throw quarantined()
+      if (count >= breaksMax) {
+        throw unavailable('This dataset is withdrawn for now: a part of it is damaged.', 60)
+      }
       try {
         return await work()
       } catch (cause) {

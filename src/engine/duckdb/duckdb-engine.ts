@@ -1,12 +1,12 @@
 import type { Predicate } from '../../columns/predicate.js'
-import { ServiceError } from '../../errors.js'
+import { unavailable } from '../../errors.js'
 import type { Changes } from '../../query/changes.js'
 import type { Question } from '../../query/question.js'
 import type { Summary } from '../../query/summary.js'
 import type { Top } from '../../query/top.js'
 import type { FileChecks } from '../../versions/store/file-checks.js'
 import type { Version } from '../../versions/version.js'
-import { withController } from '../deadline.js'
+import { stopping, withController } from '../deadline.js'
 import type { Engine, Profile, ProfileQuestion, ReadOptions, Rows, Summarized } from '../engine.js'
 import { Breaks } from './breaks.js'
 import { chooseFiles, filesToRead } from './choice.js'
@@ -30,7 +30,6 @@ import { profileColumns } from './read/profile.js'
 import { readPieces } from './read/read-pieces.js'
 import type { ReadContext } from './read/read-pieces.js'
 import { ChangedFileError, UnverifiedError, readUnchanged } from './read/unchanged.js'
-import { stopping } from './refusals.js'
 import type { RunStatement, Statement } from './run-statement.js'
 import { ServingInstance } from './serving.js'
 import type { Session } from './session.js'
@@ -292,7 +291,6 @@ export class DuckDbEngine implements Engine {
   #failure(cause: unknown): unknown {
     const isOfFiles = cause instanceof ChangedFileError || cause instanceof UnverifiedError
     if (!isOfFiles) return serviceErrorOf(this.#paths.inOwnNames(cause), this.#options.folders)
-    const detail = 'This dataset is being replaced. Try again shortly.'
-    return new ServiceError('service_unavailable', detail, { cause, retryAfterSeconds: 1 })
+    return unavailable('This dataset is being replaced. Try again shortly.', 1, cause)
   }
 }

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { ServiceError } from '../../errors.js'
+import { unavailable } from '../../errors.js'
 
 /** The parts of a DuckDB error. */
 export interface DuckDbFailure {
@@ -45,18 +45,16 @@ export function serviceErrorOf(cause: unknown, folders: readonly string[]): unkn
   const { type } = failure
   if (type === null) return cause
   const known = knownCause(failure, folders)
-  const unavailable = (detail: string) =>
-    new ServiceError('service_unavailable', detail, { cause: known, retryAfterSeconds: 5 })
   if (type === 'Out of Memory') {
-    return unavailable(
-      'The query needs more memory than is free now. Select fewer columns or add filters.',
-    )
+    const detail =
+      'The query needs more memory than is free now. Select fewer columns or add filters.'
+    return unavailable(detail, 5, known)
   }
   if (isFileFailure(failure)) {
-    return unavailable("A part of this dataset can't be read at the moment.")
+    return unavailable("A part of this dataset can't be read at the moment.", 5, known)
   }
   if (isFatal(failure) || type === 'INTERRUPT') {
-    return unavailable('The query was stopped by the service. Try again.')
+    return unavailable('The query was stopped by the service. Try again.', 5, known)
   }
   return known
 }
@@ -72,7 +70,7 @@ export function unwritable(cause: unknown, folder: string): unknown {
   const detail =
     "A Parquet page can't be written now. Try again shortly, or ask for another format."
   const known = knownCause(failure, [dirname(folder)])
-  return new ServiceError('service_unavailable', detail, { cause: known, retryAfterSeconds: 5 })
+  return unavailable(detail, 5, known)
 }
 
 /** The error for the log, without the paths of the folders. */

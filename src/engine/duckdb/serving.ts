@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { Clock } from '../../clock.js'
-import { ServiceError } from '../../errors.js'
+import { unavailable } from '../../errors.js'
 import { isFatal, readFailure } from './duckdb-failure.js'
 import { runAtLowPriority, startLowPriorityThreads } from './low-priority.js'
 import { executeInPool } from './run-statement.js'
@@ -139,8 +139,7 @@ export class ServingInstance {
         return opened
       } catch (cause) {
         if (this.#opening === opening) this.#opening = null
-        const detail = 'The query engine could not be started. Try again shortly.'
-        throw new ServiceError('service_unavailable', detail, { cause, retryAfterSeconds: 5 })
+        throw unavailable('The query engine could not be started. Try again shortly.', 5, cause)
       }
     }
   }

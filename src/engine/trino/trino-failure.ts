@@ -1,7 +1,5 @@
-import { ServiceError } from '../../errors.js'
+import { ServiceError, unavailable } from '../../errors.js'
 import { KeyError, TrinoError, UnreachableError } from './trino-client.js'
-
-const retryAfterSeconds = 10
 
 /** The table or its columns changed since the version was made. */
 const changed: readonly string[] = [
@@ -24,7 +22,7 @@ const outOfTime: readonly string[] = ['EXCEEDED_TIME_LIMIT', 'EXCEEDED_CPU_LIMIT
 /** A failure of Trino as the caller's answer; anything else stays as it is. */
 export function serviceErrorOf(cause: unknown): unknown {
   const isNoAnswer = cause instanceof UnreachableError || cause instanceof KeyError
-  if (isNoAnswer) return unavailable(cause)
+  if (isNoAnswer) return notAvailable(cause)
   if (!(cause instanceof TrinoError)) return cause
   if (tooLong.includes(cause.code)) {
     const detail = 'The question is too long for this dataset. Ask with fewer filter values.'
@@ -34,17 +32,16 @@ export function serviceErrorOf(cause: unknown): unknown {
     const detail = 'The request took too long. Add filters, or ask for less.'
     return new ServiceError('timeout', detail, { cause })
   }
-  if (noPlace.includes(cause.code)) return unavailable(cause)
+  if (noPlace.includes(cause.code)) return notAvailable(cause)
   if (cause.kind === 'INSUFFICIENT_RESOURCES') {
     const detail =
       'The request needs more memory than there is. Add filters, or group by fewer columns.'
     return new ServiceError('timeout', detail, { cause })
   }
   const isOurs = cause.kind === 'USER_ERROR' && !changed.includes(cause.code)
-  return isOurs && cause.code !== 'PERMISSION_DENIED' ? cause : unavailable(cause)
+  return isOurs && cause.code !== 'PERMISSION_DENIED' ? cause : notAvailable(cause)
 }
 
-function unavailable(cause: Error): ServiceError {
-  const detail = 'This dataset is not available now. Try again shortly.'
-  return new ServiceError('service_unavailable', detail, { cause, retryAfterSeconds })
+function notAvailable(cause: Error): ServiceError {
+  return unavailable('This dataset is not available now. Try again shortly.', 10, cause)
 }

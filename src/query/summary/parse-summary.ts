@@ -6,7 +6,13 @@ import { quoted } from '../../text.js'
 import { parseExactJson } from '../exact-json.js'
 import { headingNames, parseHeadings } from '../headings.js'
 import { questionFields, rawFilter, readForms } from '../parse-json.js'
-import { parseFormat, parseLimit, readParameters, requireValues } from '../parse-url.js'
+import {
+  parseFlag,
+  parseFormat,
+  parseLimit,
+  readParameters,
+  requireValues,
+} from '../parse-url.js'
 import { meantOperator } from '../common-mistakes.js'
 import { shapeReader } from '../read-shape.js'
 import { havingMax } from './raw-summary.js'
@@ -39,17 +45,12 @@ export function parseSummaryUrl(query: string): RawSummary {
       having: lists.get('having') ?? [],
       pivot: parameters.get('pivot'),
     }),
-    rest: parseRest(parameters.get('rest')),
+    rest: parseFlag('rest', parameters.get('rest')),
     limit: parseLimit(parameters.get('limit')),
     labels: parseLabels(parameters.get('labels')),
     format: parseFormat(parameters.get('format'), parameters.get('excel')),
     ...parseHeadings(parameters),
   }
-}
-
-function parseRest(text = 'false'): boolean {
-  if (text === 'true' || text === 'false') return text === 'true'
-  throw badRequest(`rest must be true or false, got ${quoted(text)}.`)
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Access } from '../../access/access.js'
 import type { Column } from '../../columns/column.js'
 import { columnsOf } from '../../columns/formula.js'
 import { predicateKey } from '../../columns/predicate.js'
-import { ServiceError } from '../../errors.js'
+import { notFound } from '../../errors.js'
 import { quoted } from '../../text.js'
 import { checkFormat, checkLimit, findColumn } from '../check-parts.js'
 import { headingsOf } from '../headings.js'
@@ -124,7 +124,7 @@ function tariffOf(access: Access): { readonly rowsPerGroup: number } {
   if (tariff) return tariff
   const { dataset } = access
   const what = dataset.aggregates ? 'this plan' : 'this dataset'
-  throw new ServiceError('not_found', `Aggregates are switched off for ${what}. Ask for rows.`)
+  throw notFound(`Aggregates are switched off for ${what}. Ask for rows.`)
 }
 
 /** Parquet and DuckDB don't distinguish names by case, so names that differ in it are refused. */

@@ -2,7 +2,7 @@ import { findOwner } from '../../access/signed-in.js'
 import { endOrderLinks, orderOfLink } from '../../control/order-links.js'
 import { showOrder } from '../../control/orders.js'
 import type { Order } from '../../control/orders.js'
-import { ServiceError } from '../../errors.js'
+import { notFound } from '../../errors.js'
 import { confirmOrder } from '../orders/confirm-order.js'
 import { declineOrder } from '../orders/decline-order.js'
 import { isOwner } from '../orders/owners.js'
@@ -28,7 +28,7 @@ export async function decide(
   { decision, by }: { readonly decision: Decision; readonly by: string },
 ): Promise<void> {
   // A database may refuse other texts.
-  if (!/^\w{1,64}$/.test(orderId)) throw new ServiceError('not_found', 'There is no such order.')
+  if (!/^\w{1,64}$/.test(orderId)) throw notFound('There is no such order.')
   await shop.store.write((tx) => carryOut({ ...shop, store: tx }, orderId, decision, by))
   shop.sendLetters()
 }

@@ -3,7 +3,7 @@ import type { Delivery } from '../../control/hooks/deliveries.js'
 import { endWebhook, listWebhooks } from '../../control/hooks/webhooks.js'
 import type { Webhook } from '../../control/hooks/webhooks.js'
 import type { ControlStore } from '../../control/store/store.js'
-import { ServiceError, badRequest } from '../../errors.js'
+import { badRequest, notFound } from '../../errors.js'
 import { sendMessage } from './send-message.js'
 import type { MessageParts, Receipt } from './send-message.js'
 
@@ -22,7 +22,7 @@ export async function findWebhook(
 ): Promise<Webhook> {
   const [webhook] = await listWebhooks(store, subscriptionId, id)
   if (webhook) return webhook
-  throw new ServiceError('not_found', 'This subscription has no such webhook.')
+  throw notFound('This subscription has no such webhook.')
 }
 
 /**
@@ -56,7 +56,7 @@ export async function resend(
   await resendDelivery(store, webhook.webhookId, n, now)
   const [delivery] = await listDeliveries(store, webhook.webhookId, { upTo: n, limit: 1 })
   if (delivery?.n === n) return delivery
-  throw new ServiceError('not_found', 'There is no such delivery.')
+  throw notFound('There is no such delivery.')
 }
 
 function requireActive({ state }: Webhook): void {

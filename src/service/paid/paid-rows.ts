@@ -2,7 +2,7 @@ import { requireQuota } from '../../access/allowance.js'
 import type { Access } from '../../access/access.js'
 import type { Column } from '../../columns/column.js'
 import type { ReadOptions, Row, Rows } from '../../engine/engine.js'
-import { ServiceError } from '../../errors.js'
+import { unavailable } from '../../errors.js'
 import type { PageFormat } from '../../query/page-format.js'
 import type { Position } from '../../query/question.js'
 import type { Filter } from '../../query/read-filters.js'
@@ -107,10 +107,9 @@ async function payFile({ limit, read, pay, left }: Reading): Promise<PaidRows> {
     const cut = rowsMax < limit && hasMore ? 'quota' : null
     return paidRows(rows, file ? [file] : [], rows.length, hasMore, cut)
   }
-  throw new ServiceError(
-    'service_unavailable',
+  throw unavailable(
     'Other requests of this subscription used its quota while this page was made. Try again.',
-    { retryAfterSeconds },
+    retryAfterSeconds,
   )
 }
 

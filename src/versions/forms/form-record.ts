@@ -1,4 +1,4 @@
-import { open, readFile, rename } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Type from 'typebox'
 import type { Static } from 'typebox'
@@ -36,9 +36,8 @@ export async function readFormRecord(folder: string): Promise<FormRecord> {
 /** Replaces the record durably; the forms that it lists are on the disk before. */
 export async function writeFormRecord(folder: string, record: FormRecord): Promise<void> {
   const path = join(folder, formRecordName)
-  await using file = await open(`${path}.draft`, 'w', 0o600)
-  await file.writeFile(`${JSON.stringify(record, null, 1)}\n`)
-  await file.sync()
+  const text = `${JSON.stringify(record, null, 1)}\n`
+  await writeFile(`${path}.draft`, text, { mode: 0o600, flush: true })
   await rename(`${path}.draft`, path)
 }
 

@@ -250,7 +250,8 @@ export class FileChecks {
   }
 }
 
-function statOrNull(path: string): BigIntStats | null {
+/** What the system knows of a file; null where it can't be found or its folder not be read. */
+export function statOrNull(path: string): BigIntStats | null {
   try {
     return statSync(path, { bigint: true })
   } catch {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { open, readFile, rename, stat } from 'node:fs/promises'
+import { readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { typeText } from '../../columns/data-type.js'
 import type { ContentFile, OpenedContent } from '../files/build-version.js'
@@ -71,9 +71,8 @@ const look = 2
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const body = JSON.stringify(storedManifest(manifest))
   const path = join(folder, fileName)
-  await using file = await open(`${path}.draft`, 'w', 0o600)
-  await file.writeFile(`${format} ${sumOf(body)}\n${body}`)
-  await file.sync()
+  const text = `${format} ${sumOf(body)}\n${body}`
+  await writeFile(`${path}.draft`, text, { mode: 0o600, flush: true })
   await rename(`${path}.draft`, path)
 }
 

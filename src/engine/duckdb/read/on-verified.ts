@@ -1,5 +1,5 @@
 import type { Clock } from '../../../clock.js'
-import { ServiceError } from '../../../errors.js'
+import { ServiceError, unavailable } from '../../../errors.js'
 import type { FileChecks, Verdict } from '../../../versions/store/file-checks.js'
 import type { StoredFile } from '../../../versions/version.js'
 import { withDeadline } from '../../deadline.js'
@@ -20,7 +20,6 @@ interface VerifiedWork {
 const roundsMax = 100
 /** How long one query waits for verification, which continues after that. */
 const waitMaxMs = 10_000
-const retryAfterSeconds = 5
 /** The number of files that one query verifies at the same time. */
 const filesAtOnce = 4
 
@@ -55,8 +54,7 @@ export async function onVerified<T>(options: VerifiedWork, run: () => Promise<T>
 }
 
 function beingVerified(): ServiceError {
-  const detail = 'The files of this dataset are being verified. Try again shortly.'
-  return new ServiceError('service_unavailable', detail, { retryAfterSeconds })
+  return unavailable('The files of this dataset are being verified. Try again shortly.', 5)
 }
 
 /** True if the failure came from unverified files, which are verified now. */

@@ -1,7 +1,6 @@
-import { statSync } from 'node:fs'
-import type { BigIntStats } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { identityOf } from '../../../versions/files/find-files.js'
+import { statOrNull } from '../../../versions/store/file-checks.js'
 import type { FileChecks } from '../../../versions/store/file-checks.js'
 import type { StoredFile } from '../../../versions/version.js'
 
@@ -79,16 +78,8 @@ export async function readUnchanged<T>(
 }
 
 function requireSame(file: StoredFile): void {
-  const found = statOf(file.path)
+  const found = statOrNull(file.path)
   if (!found) throw new ChangedFileError(file, 'is gone from the versions folder')
   if (identityOf(found) === file.guard) return
   throw new ChangedFileError(file, 'was overwritten in place; write files whole, then rename them')
-}
-
-function statOf(path: string): BigIntStats | undefined {
-  try {
-    return statSync(path, { bigint: true })
-  } catch {
-    return undefined
-  }
 }

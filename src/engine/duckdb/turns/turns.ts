@@ -1,5 +1,6 @@
 import type { Clock } from '../../../clock.js'
-import { ServiceError } from '../../../errors.js'
+import { unavailable } from '../../../errors.js'
+import type { ServiceError } from '../../../errors.js'
 import { withController } from '../../deadline.js'
 import type { ReadOptions } from '../../engine.js'
 import { DecayingScores } from './decaying.js'
@@ -283,9 +284,8 @@ export class Turns {
     const rivals = [...this.#running].filter(isRivalOf(turn))
     const ends = rivals.map((each) => (each.ranMs < usualMs ? usualMs - each.ranMs : each.leftMs))
     const seconds = Math.ceil(this.#untilFree(turn, ends, usualMs) / 1000)
-    const detail = 'Too many queries are waiting. Try again later.'
     const retryAfterSeconds = Math.min(Math.max(seconds, 1), retryMaxSeconds)
-    return new ServiceError('service_unavailable', detail, { retryAfterSeconds })
+    return unavailable('Too many queries are waiting. Try again later.', retryAfterSeconds)
   }
 }
 

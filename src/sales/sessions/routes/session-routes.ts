@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { unauthorized } from '../../../access/principal.js'
 import { cookieHeader, sessionCookieAt, sessionSecret } from '../../../access/session-cookie.js'
 import type { SessionKind } from '../../../control/sessions/sessions.js'
-import { ServiceError } from '../../../errors.js'
+import { notFound } from '../../../errors.js'
 import type { PathCondition } from '../../../http/known-paths.js'
 import { queryOf } from '../../../http/request-context.js'
 import { visit } from '../../../portal/page-context.js'
@@ -102,7 +102,7 @@ function addAccess(app: FastifyInstance, { site, shop }: SessionRouteParts): voi
       const made = secret === null ? 'no session' : await makeAccess(shop, secret, subscription)
       if (made === 'no session') throw unauthorized()
       if (made === 'no subscription') {
-        throw new ServiceError('not_found', 'This address has no such live subscription.')
+        throw notFound('This address has no such live subscription.')
       }
       return { access: made.access, expires_at: isoTime(made.expiresAt) }
     },

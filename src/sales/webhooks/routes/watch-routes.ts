@@ -9,7 +9,7 @@ import {
   putWatchList,
 } from '../../../control/hooks/watch-lists.js'
 import type { WatchList } from '../../../control/hooks/watch-lists.js'
-import { ServiceError, badRequest } from '../../../errors.js'
+import { badRequest, notFound } from '../../../errors.js'
 import { reading } from '../../../http/request-context.js'
 import { findColumn } from '../../../query/check-parts.js'
 import { shapeReader } from '../../../query/read-shape.js'
@@ -69,7 +69,7 @@ export function addWatchLists(app: FastifyInstance, parts: HookRouteParts): void
 }
 
 function noList(): never {
-  throw new ServiceError('not_found', 'This subscription has no such watch list.')
+  throw notFound('This subscription has no such watch list.')
 }
 
 /** @throws bad_request, not_found for what the caller can't see */
