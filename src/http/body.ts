@@ -4,7 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.js'
 import { ServiceError, badRequest } from '../errors.js'
 
-const bodyBytesMax = 1024 * 1024
+/** Of every request. */
+export const bodyBytesMax = 1024 * 1024
 const kibibyte = 1024
 /** Each piece costs work, whatever its size; ordinary clients send pieces of 1 KiB or more. */
 const piecesMax = 16_384

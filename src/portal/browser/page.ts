@@ -1,9 +1,11 @@
+import { keepAccountToken } from './account-token.js'
 import { enableCopying } from './copy.js'
 
 // What every page has; alone it is the script of pages that are alive without more.
 
 enableCopying(document)
 followFragment()
+keepAccountToken()
 
 /** The sign-in leads back to what the page shows, which is in a part of its address not sent. */
 function followFragment(): void {

@@ -3,13 +3,10 @@ import { startDatasetPage } from './dataset/dataset-page.js'
 import { showTotals } from './order-total.js'
 import { openOwnerOrder } from './owner-order.js'
 import { searchColumns } from './question/columns.js'
-import { startAccount } from './account/account-page.js'
 
 searchColumns()
 const explorer = document.getElementById('explorer-app')
 if (explorer) startDatasetPage(explorer)
-const account = document.getElementById('account-app')
-if (account) startAccount(account)
 const ownerOrder = document.getElementById('owner-order')
 if (ownerOrder instanceof HTMLFormElement) openOwnerOrder(ownerOrder)
 const total = document.getElementById('order-total')
