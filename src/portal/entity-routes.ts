@@ -25,7 +25,7 @@ import { entityPage } from './entity-page.js'
 import { entitySheet } from './entity-sheet.js'
 import { entityWords } from './entity-words.js'
 import { foundPage, searchForm } from './found-page.js'
-import { visit } from './page-context.js'
+import { lightPage, visit } from './page-context.js'
 import type { PageContext, Site } from './page-context.js'
 import { paidLine, payingFor, pricePage } from './paying.js'
 import type { Paying } from './paying.js'
@@ -91,8 +91,7 @@ function entityContext(context: PageContext, query: URLSearchParams): PageContex
     own.set('lang', language)
     return `?${own}`
   }
-  const { assets } = context
-  return { ...context, languageLink, assets: { ...assets, script: assets.pageScript } }
+  return lightPage({ ...context, languageLink })
 }
 
 async function found(visited: Visit): Promise<string | null> {

@@ -61,6 +61,11 @@ export async function visit(site: Site, request: FastifyRequest): Promise<PageCo
   return pageContextOf(site, request, await site.signedIn.find(request))
 }
 
+/** The context of a page that only shows and copies: its script is the light one. */
+export function lightPage<Context extends PageContext>(context: Context): Context {
+  return { ...context, assets: { ...context.assets, script: context.assets.pageScript } }
+}
+
 /** A link to the sign-in, which leads back to this path. */
 export function signInLink({ link }: Pick<PageContext, 'link'>, next: string): string {
   const to = link('/sign-in')

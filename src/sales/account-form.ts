@@ -40,8 +40,9 @@ export function hidden(name: string, value: string | number): Html {
 }
 
 /** A button for something that the account does; of an item in a list, its label says of which. */
-export function actButton(act: string, text: string, label = text): Html {
-  return html`<button name="act" value="${act}" aria-label="${label}">${text}</button>`
+export function actButton(act: string, text: string, label: string | null = null): Html {
+  const named = label === null ? null : html`aria-label="${label}"`
+  return html`<button name="act" value="${act}" ${named}>${text}</button>`
 }
 
 /** The way back to the account, from a page that answers a form. */

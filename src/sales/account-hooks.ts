@@ -17,17 +17,24 @@ import { shopWordsOf } from './orders/routes/shop-words.js'
 /** What was typed into a form that was refused. */
 export type Typed = Pick<URLSearchParams, 'get' | 'getAll'>
 
-/** A section with what a subscription has of something; `more` stands below it. */
+/** What a subscription has of something, under its heading; `more` stands below it. */
 function listSection(
   view: AccountView,
   section: string,
+  ...list: Parameters<typeof listPart>
+): Html {
+  const [{ title }] = list
+  return html`<h3 id="${placeOf(view, section)}">${title}</h3>
+    ${listPart(...list)}`
+}
+
+function listPart(
   { title, text, none }: Readonly<Record<'title' | 'text' | 'none', string>>,
   columns: readonly string[],
   rows: readonly (readonly (Html | string)[])[],
   more: Html | null = null,
 ): Html {
-  return html`<h3 id="${placeOf(view, section)}">${title}</h3>
-    <p>${text}</p>
+  return html`<p>${text}</p>
     ${rows.length === 0 ? html`<p class="muted">${none}</p>` : wideTable(title, columns, rows)}
     ${more}`
 }
@@ -196,9 +203,7 @@ export function deliveriesPage(
   return titledPage(
     view.context,
     title,
-    html`${listSection(
-      view,
-      'deliveries',
+    html`${listPart(
       { title, text: say.deliveriesText(url), none },
       [say.number, say.at, say.events, say.state, say.attempts, say.result, say.action],
       deliveries.map(({ n, createdAt, attemptedAt, type, error, status, ...each }) => [

@@ -9,9 +9,9 @@ import { bodyBytesMax } from '../http/body.js'
 import { contextOf } from '../http/request-context.js'
 import { html } from '../portal/html.js'
 import type { Html } from '../portal/html.js'
-import { pageContextOf, visit } from '../portal/page-context.js'
+import { lightPage, pageContextOf, visit } from '../portal/page-context.js'
 import type { Site } from '../portal/page-context.js'
-import { formHeaders, reading, sendPage } from '../portal/send-page.js'
+import { formHeaders, reading, sameOrigin, sendPage } from '../portal/send-page.js'
 import { grantedTitle } from '../registry/registry.js'
 import type { Caller, RequestContext, Service } from '../service.js'
 import { accountActs } from './account-acts.js'
@@ -51,7 +51,8 @@ export function addAccount(app: FastifyInstance, parts: AccountRouteParts): void
     method: reading,
     url: '/account',
     handler: async (request, reply) => {
-      const sent = { request, reply, context: await visit(site, request), fields: nothingTyped }
+      const context = lightPage(await visit(site, request))
+      const sent = { request, reply, context, fields: nothingTyped }
       return await sendAccount(parts, sent, contextOf(request, reply), {
         holder: null,
         note: null,
@@ -67,7 +68,9 @@ export function addAccount(app: FastifyInstance, parts: AccountRouteParts): void
       return reply.redirect(pageContextOf(site, request).link('/account'), 308)
     },
   })
-  addForm(app, site, '/account', (sent) => answerForm(parts, sent), { bytesMax: bodyBytesMax })
+  const answer = (sent: SentForm) =>
+    answerForm(parts, { ...sent, context: lightPage(sent.context) })
+  addForm(app, site, '/account', answer, { bytesMax: bodyBytesMax })
 }
 
 /**
@@ -152,7 +155,9 @@ async function sendAccount(
     return { ...(await ownAccount(service, shop, language, caller)), proof, typed }
   })
   const page = accountPage(context, shop, { accounts, isOfToken, note })
-  return sendPage(request, reply, context, page, formHeaders)
+  // What visitors open is the same for all.
+  const headers = request.method === 'POST' ? formHeaders : sameOrigin
+  return sendPage(request, reply, context, page, headers)
 }
 
 async function ownAccount(
