@@ -151,7 +151,7 @@ export function watchListsSection(
     view,
     'lists',
     { title, text, none },
-    [say.name, words.dataset, say.column, say.count, say.action],
+    [say.name, words.dataset, words.column, say.count, say.action],
     lists.map(({ name, dataset, column, count }) => [
       name,
       dataset,
@@ -178,7 +178,7 @@ function watchListForm(view: AccountView, typed: Typed): Html {
     'lists',
     html`${field(view, typed, 'list', say.name, needed)}
       ${field(view, typed, 'dataset', words.dataset, needed)}
-      ${field(view, typed, 'column', say.column, needed)}
+      ${field(view, typed, 'column', words.column, needed)}
       <p>
         <label for="${id}">${say.values}</label>
         <textarea id="${id}" name="values" required rows="4">${typed.get('values') ?? ''}</textarea>

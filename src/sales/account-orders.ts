@@ -162,7 +162,7 @@ export function quotePage(
     'months' in wanted
       ? hidden('months', wanted.months)
       : wanted.plans.map(({ dataset, plan }) => hidden('plan', `${dataset}:${plan}`))
-  const order = amountRub === 0 ? say.orderFree : shopWordsOf(context.language).placeOrder
+  const { orderButton, placeOrder } = shopWordsOf(context.language)
   return titledPage(
     context,
     'months' in wanted ? say.renew : say.change,
@@ -174,7 +174,7 @@ export function quotePage(
         view,
         'orders',
         html`${fields} ${hidden('amount', amountRub)}
-          <p>${actButton('order', order)}</p>`,
+          <p>${actButton('order', amountRub === 0 ? orderButton : placeOrder)}</p>`,
       )}
       ${backToAccount(view)}`,
   )
@@ -197,7 +197,7 @@ function planTexts(
   const say = accountWords(language)
   return items.map((item) => {
     const plan = item.plan === '' ? say.removed : grantedTitle(shop.registry(), language, item)
-    return say.changePlan(titleOf(shop, language, item.dataset), plan)
+    return `${titleOf(shop, language, item.dataset)}: ${plan}`
   })
 }
 

@@ -23,7 +23,6 @@ const english = {
   changeMoves: (end: string) =>
     `The subscription ends a month after the confirmation: confirmed today, on ${end}.`,
   changeLater: (plans: string) => `From its end on: ${plans}.`,
-  changePlan: (title: string, plan: string) => `${title}: ${plan}`,
   removed: 'removed',
   asNow: (plan: string) => `${plan}, as now`,
   asScheduled: (plan: string, later: string) =>
@@ -31,7 +30,6 @@ const english = {
   notAdded: 'not added',
   showPrice: 'Show the price',
   price: 'Price',
-  orderFree: 'Order',
   orders: 'Orders',
   noOrders: 'Nothing was ordered so far.',
   orderKinds: {
@@ -135,7 +133,6 @@ const english = {
     'in the list changed.',
   noWatchLists: 'There are no watch lists.',
   name: 'Name',
-  column: 'Column',
   values: 'Values, one in each line',
   count: 'Values',
 }
@@ -160,14 +157,12 @@ const russian: AccountWords = {
   changeMoves: (end) =>
     `Подписка закончится через месяц после подтверждения: если оно сегодня, ${end}.`,
   changeLater: (plans) => `С её окончания: ${plans}.`,
-  changePlan: (title, plan) => `${title}: ${plan}`,
   removed: 'исключён',
   asNow: (plan) => `${plan}, как сейчас`,
   asScheduled: (plan, later) => `${plan} до конца оплаченного срока, затем ${later}`,
   notAdded: 'не добавлять',
   showPrice: 'Показать цену',
   price: 'Цена',
-  orderFree: 'Заказать',
   orders: 'Заказы',
   noOrders: 'Заказов пока не было.',
   orderKinds: { new: 'новая подписка', renew: 'продление', change: 'другие тарифы' },
@@ -259,7 +254,6 @@ const russian: AccountWords = {
     'списке что-то изменилось.',
   noWatchLists: 'Списков нет.',
   name: 'Имя',
-  column: 'Столбец',
   values: 'Значения, по одному в строке',
   count: 'Значений',
 }
