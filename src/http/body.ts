@@ -4,8 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.js'
 import { ServiceError, badRequest } from '../errors.js'
 
-/** Of every request. */
-export const bodyBytesMax = 1024 * 1024
+const bodyBytesMax = 1024 * 1024
 const kibibyte = 1024
 /** Each piece costs work, whatever its size; ordinary clients send pieces of 1 KiB or more. */
 const piecesMax = 16_384

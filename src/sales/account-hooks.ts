@@ -187,7 +187,7 @@ function watchListForm(view: AccountView, typed: Typed): Html {
   )
 }
 
-/** Renders the messages to a webhook, newest first; `next` is the number of the first earlier one. */
+/** Renders the messages to a webhook, newest first; earlier ones begin at the number `next`. */
 export function deliveriesPage(
   view: AccountView,
   { webhookId, url, state }: Webhook,

@@ -202,7 +202,7 @@ export function reissueCodePage(
   return titledPage(
     context,
     say.reissue,
-    html`${refusal === null ? html`<p class="lead">${say.codeSent}</p>` : refusalNote(context, refusal)}
+    html`${refusalNote(context, refusal) ?? html`<p class="lead">${say.codeSent}</p>`}
     ${accountForm(
       view,
       'reissue',

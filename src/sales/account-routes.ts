@@ -5,7 +5,6 @@ import { inOrder } from '../control/in-order.js'
 import { listWatchLists } from '../control/hooks/watch-lists.js'
 import { listWebhooks } from '../control/hooks/webhooks.js'
 import { ServiceError, errorStatus } from '../errors.js'
-import { bodyBytesMax } from '../http/body.js'
 import { contextOf } from '../http/request-context.js'
 import { html } from '../portal/html.js'
 import type { Html } from '../portal/html.js'
@@ -42,6 +41,8 @@ interface Holder {
   readonly proof: Proof
 }
 
+/** A watch list may be as long as REST takes it. */
+const bytesMax = 1024 * 1024
 const nothingTyped = new URLSearchParams()
 
 /** Adds the account page, whose forms act with a token or for a person who signed in. */
@@ -70,7 +71,7 @@ export function addAccount(app: FastifyInstance, parts: AccountRouteParts): void
   })
   const answer = (sent: SentForm) =>
     answerForm(parts, { ...sent, context: lightPage(sent.context) })
-  addForm(app, site, '/account', answer, { bytesMax: bodyBytesMax })
+  addForm(app, site, '/account', answer, { bytesMax })
 }
 
 /**
