@@ -1,7 +1,7 @@
 import { build } from 'esbuild'
 
 const sources = 'src/portal/browser'
-const entries = ['page.ts', 'dataset.ts', 'account.ts', 'list.ts', 'reference.ts', 'portal.css']
+const entries = ['page.ts', 'dataset.ts', 'list.ts', 'reference.ts', 'portal.css']
 
 /**
  * Writes the scripts and styles of the portal and of its API reference, which alone holds Swagger

@@ -145,11 +145,6 @@ export class World {
     return this.house.ask(requestOf(url, secret, options))
   }
 
-  postJson(url: string, secret: string, body: unknown): Promise<Answer> {
-    const headers = { 'content-type': 'application/json' }
-    return this.get(url, secret, { method: 'POST', headers, body: JSON.stringify(body) })
-  }
-
   /** Sends a form as a page of the portal does. */
   postForm(url: string, fields: readonly (readonly [string, string])[]): Promise<Answer> {
     const headers = {

@@ -187,7 +187,7 @@ function addSalesPages(
   { service, sales, records }: DoorParts,
 ): void {
   const { shop } = sales
-  addAccount(app, { site, service, shop })
+  addAccount(app, { site, service, shop, sender: sales.webhooks })
   addShop(app, { site, shop, showcase: service.showcase })
   addSessions(app, { site, shop })
   addOwner(app, { site, shop, datasets: () => listDatasetStates(records.local) })

@@ -12,7 +12,6 @@ export interface Assets {
   /** The light one: of a page that names no other. */
   readonly script: Asset | null
   readonly datasetScript: Asset | null
-  readonly accountScript: Asset | null
   /** Of the page of lists, which alone reads files. */
   readonly listScript: Asset | null
   readonly style: Asset | null
@@ -33,7 +32,6 @@ export function readAssets(folder: string | null): Assets {
   return {
     script: script('page'),
     datasetScript: script('dataset'),
-    accountScript: script('account'),
     listScript: script('list'),
     style: style('portal'),
     referenceScript: script('reference'),

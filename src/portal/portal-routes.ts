@@ -158,7 +158,6 @@ function addAssets(app: FastifyInstance, { assets, admitVisitor }: Site): void {
   for (const asset of [
     assets.script,
     assets.datasetScript,
-    assets.accountScript,
     assets.listScript,
     assets.style,
     assets.referenceScript,

@@ -18,11 +18,11 @@ const pageHeaders = {
 /** For a page that is true once. */
 export const noStore = { 'Cache-Control': 'no-store' } as const
 
-/**
- * The headers of pages with forms. `no-referrer` would make the browser send its form with
- * `Origin: null`.
- */
-export const formHeaders = { 'Referrer-Policy': 'same-origin', ...noStore } as const
+/** With `no-referrer` the browser would send the form of a page with `Origin: null`. */
+export const sameOrigin = { 'Referrer-Policy': 'same-origin' } as const
+
+/** The headers of pages with forms. */
+export const formHeaders = { ...sameOrigin, ...noStore } as const
 
 /**
  * Sends a page, or 304 if the client has it; `own` replaces headers that are the same for all. A

@@ -1,8 +1,6 @@
-import { russianAccountWords } from '../portal/account-words-ru.js'
-import { englishAccountWords } from '../portal/account-words-en.js'
-import { orderStateText } from '../portal/account-words-en.js'
-import type { AccountWords } from '../portal/account-words-en.js'
-import type { OrderJson, WatchListJson, WebhookJson } from '../portal/account-api.js'
+import type { WatchListSummary } from '../control/hooks/watch-lists.js'
+import type { Webhook } from '../control/hooks/webhooks.js'
+import { codeBlock } from '../portal/code-block.js'
 import { fact, html } from '../portal/html.js'
 import type { Html } from '../portal/html.js'
 import type { PageContext } from '../portal/page-context.js'
@@ -11,144 +9,243 @@ import { signInWords } from '../portal/sign-in-words.js'
 import { titledPage } from '../portal/titled-page.js'
 import { wideTable } from '../portal/wide-table.js'
 import type { AccountDescription } from '../service/answer-schemas.js'
+import type { OwnConnection } from '../service/own-connections.js'
+import { accountForm, actButton, backToAccount, placeOf } from './account-form.js'
+import type { AccountView, Proof } from './account-form.js'
+import { connectionsSection, watchListsSection, webhooksSection } from './account-hooks.js'
+import type { Typed } from './account-hooks.js'
+import { ordersSection } from './account-orders.js'
+import { accountWords } from './account-words.js'
 import { lostTokenLink } from './orders/routes/lost-token-pages.js'
+import { codeFields, refusalNote } from './orders/routes/order-pages.js'
+import { shopWordsOf } from './orders/routes/shop-words.js'
+import type { RefusalReason } from './orders/refusals.js'
+import type { ShopAccount } from './orders/shop-account.js'
+import type { Shop } from './orders/shop.js'
 
-/** A live subscription of a person who signed in: rights, usage, orders. */
-export interface OwnSubscription {
-  readonly account: AccountDescription
-  readonly orders: readonly OrderJson[]
-  readonly webhooks: readonly WebhookJson[]
-  readonly watchLists: readonly WatchListJson[]
+/** What a subscription may do, has used and has, for its holder. */
+export interface OwnAccount {
+  readonly proof: Proof
+  readonly description: AccountDescription
+  /** Null for the demo token. */
+  readonly own: OwnThings | null
+  /** What was typed into a form that was refused. */
+  readonly typed: Typed
 }
 
-/**
- * Renders the account: the subscriptions of a person who signed in, and the place where the script
- * takes a token.
- */
-export function accountPage(
-  context: PageContext,
-  owned: readonly OwnSubscription[],
-  isMailOn: boolean,
-): string {
-  const { words, person, assets } = context
+interface OwnThings {
+  readonly shopAccount: ShopAccount
+  readonly connections: readonly OwnConnection[]
+  readonly webhooks: readonly Webhook[]
+  readonly watchLists: readonly WatchListSummary[]
+}
+
+interface Shown {
+  /** Those of who signed in, or the one of a token. */
+  readonly accounts: readonly OwnAccount[]
+  readonly isOfToken: boolean
+  /** Why a form was refused. */
+  readonly note: Html | null
+}
+
+/** Renders the account: of a token, or the subscriptions of a person who signed in. */
+export function accountPage(context: PageContext, shop: Shop, shown: Shown): string {
+  const { accounts, isOfToken, note } = shown
+  const { words, person } = context
+  const parts = accounts.map((account) => subscriptionPart(context, shop, account))
+  const isPersons = person !== null && !isOfToken
   return titledPage(
-    { ...context, assets: { ...assets, script: assets.accountScript } },
+    context,
     words.account,
-    html`${person ? personPart(context, person.email, owned) : null}
-      <p class="lead">${words.accountText}</p>
-      <noscript><p>${words.needsScriptAccount}</p></noscript>
-      ${lostTokenLink(context, isMailOn)}
-      <div id="account-app"></div>`,
+    html`${note}
+    ${isPersons ? [...personPart(context, person.email, accounts.length), ...parts] : null}
+    ${isPersons ? [everywhereForm(context), html`<h2>${words.token}</h2>`] : null}
+    ${tokenPart(context, shop, person === null && !isOfToken && note === null)}
+    ${isPersons ? null : parts}`,
     words.accountText,
   )
 }
 
-function personPart(
-  context: PageContext,
-  email: string,
-  owned: readonly OwnSubscription[],
-): readonly Html[] {
+function personPart(context: PageContext, email: string, accounts: number): readonly Html[] {
   const say = signInWords(context.language)
   return [
     html`<p class="lead">${say.signedInAs(email)}</p>`,
-    owned.length === 0 ? html`<p>${say.noSubscription}</p>` : html`${payerForm(context, true)}`,
-    html`${owned.map((each) => subscriptionPart(context, each))}`,
-    html`<form class="order" method="post" action="${context.link('/sign-out/everywhere')}">
-      <p>
-        <button type="submit">${say.everywhere}</button>
-        <span class="muted">${say.everywhereText}</span>
-      </p>
-    </form>`,
-    html`<h2>${context.words.token}</h2>`,
+    accounts === 0 ? html`<p>${say.noSubscription}</p>` : html`${payerForm(context, true)}`,
   ]
 }
 
-function subscriptionPart(context: PageContext, own: OwnSubscription): Html {
-  const { account, orders } = own
-  const { words, person, language } = context
-  const { subscription, expires_at: end, datasets, global } = account
+function everywhereForm({ language, link }: PageContext): Html {
   const say = signInWords(language)
+  return html`<form class="order" method="post" action="${link('/sign-out/everywhere')}">
+    <p>
+      <button type="submit">${say.everywhere}</button>
+      <span class="muted">${say.everywhereText}</span>
+    </p>
+  </form>`
+}
+
+/** Where a token is pasted. With `opens`, the script shows the account of the one in this tab. */
+function tokenPart(context: PageContext, { isMailOn }: Shop, opens: boolean): Html {
+  const { words, link } = context
+  return html`<p class="lead">${words.accountText}</p>
+    <form
+      id="token-form"
+      class="line"
+      method="post"
+      action="${link('/account')}"
+      ${opens ? html`data-opens="true"` : null}
+    >
+      <label for="token">${words.token}</label>
+      <input
+        id="token"
+        name="token"
+        type="password"
+        autocomplete="off"
+        spellcheck="false"
+        pattern="[ -~]*"
+        title="${words.notToken}"
+        required
+      />
+      <button class="primary">${words.show}</button>
+    </form>
+    <p id="kept-token" class="line" hidden>
+      ${words.usedFromNow} <button type="button">${words.forget}</button>
+    </p>
+    ${lostTokenLink(context, isMailOn)}`
+}
+
+function subscriptionPart(context: PageContext, shop: Shop, account: OwnAccount): Html {
+  const { description, own, proof, typed } = account
+  const { words, person, language } = context
+  const { subscription, expires_at: end, rate_limit: rate } = description
+  const say = signInWords(language)
+  const view = { context, proof, subscriptionId: subscription }
   const isPayer = person?.payer?.id === subscription
-  const overAll = global ? [{ name: words.overAll, plan: '', rows: global, ...global }] : []
   return html`<section data-subscription="${subscription}">
     <h2>${say.subscription(subscription)}</h2>
-    <dl class="facts">${fact(words.expires, end === null ? words.noEnd : words.day(end))}</dl>
-    ${isPayer ? html`<p>${say.pays}</p>` : null}
-    <h3>${words.thisMonth}</h3>
-    ${wideTable(
-      words.thisMonth,
-      [words.dataset, words.plan, words.used, words.left, words.rowsPerMonth, words.resets],
-      [...datasets, ...overAll].map(({ name, plan, rows, resets_at: resets }) => [
-        name,
-        plan,
-        ...[rows.used, rows.remaining, rows.limit].map((count) =>
-          count === null ? '' : words.number(count),
-        ),
-        resets === null ? '' : words.day(resets),
-      ]),
-    )}
-    ${ordersPart(context, orders)} ${hooksPart(context, own)}
+    <dl class="facts">
+      ${fact(words.expires, end === null ? words.noEnd : words.day(end))}
+      ${fact(words.requestsPerMinute, words.number(rate.per_minute))}
+    </dl>
+    ${isPayer ? html`<p>${say.pays}</p>` : null} ${usageParts(context, description)}
+    ${own && ordersSection(view, shop, own.shopAccount)}
+    ${own && connectionsSection(view, own.connections)}
+    ${own && webhooksSection(view, own.webhooks, typed)}
+    ${own && watchListsSection(view, own.watchLists, typed)}
+    ${own?.shopAccount.canReissue ? reissueSection(view) : null}
   </section>`
 }
 
-function ordersPart(context: PageContext, orders: readonly OrderJson[]): Html {
-  const { words } = context
-  const say = accountWords(context)
-  const waiting = orders.filter(({ payment }) => payment !== null)
-  return html`<div class="orders">
-    <h3>${say.orders}</h3>
-    ${
-      orders.length === 0
-        ? html`<p class="muted">${say.noOrders}</p>`
-        : wideTable(
-            say.orders,
-            [say.number, say.orderedOn, say.what, say.amount, say.state],
-            orders.map((order) => [
-              order.paper === null
-                ? order.number
-                : html`<a href="${context.link(`/account/orders/${order.number}`)}"
-                    >${order.number}</a
-                  >`,
-              words.day(order.ordered_at),
-              say.orderKinds[order.kind],
-              words.roubles(order.amount_rub),
-              orderStateText(say, order),
-            ]),
-          )
-    }
-    ${waiting.map(
-      ({ number, payment }) =>
-        html`<h4>${say.howToPay}: ${number}</h4>
-          <p class="payment">${payment}</p>`,
+/** The rows of this month by dataset, and of the months before. */
+function usageParts({ words }: PageContext, account: AccountDescription): readonly Html[] {
+  const { datasets, global, months } = account
+  const overAll = global ? [{ name: words.overAll, plan: '', rows: global, ...global }] : []
+  const used = months.filter(({ rows }) => rows > 0)
+  const most = Math.max(...used.map(({ rows }) => rows))
+  const meter = (rows: number, max: number, name: string) =>
+    html`<span class="used">
+      ${words.number(rows)}
+      <meter max="${max}" value="${rows}" aria-label="${words.used}: ${name}"></meter>
+    </span>`
+  return [
+    html`<h3>${words.thisMonth}</h3>`,
+    wideTable(
+      words.thisMonth,
+      [words.dataset, words.plan, words.used, words.left, words.rowsPerMonth, words.resets],
+      [...datasets, ...overAll].map(({ name, plan, rows, resets_at: resets }) =>
+        rows.limit === null
+          ? [name, plan, words.unlimited, '', '', '']
+          : [
+              name,
+              plan,
+              meter(rows.used, rows.limit, name),
+              words.number(rows.remaining),
+              words.number(rows.limit),
+              resets === null ? '' : words.day(resets),
+            ],
+      ),
+    ),
+    html`<h3>${words.months}</h3>`,
+    used.length === 0
+      ? html`<p class="muted">${words.noUsage}</p>`
+      : wideTable(
+          words.months,
+          [words.month, words.dataset, words.rows],
+          used.map(({ month, dataset, rows }) => {
+            const name = words.monthName(month)
+            return [name, dataset, meter(rows, most, `${name}, ${dataset}`)]
+          }),
+        ),
+  ]
+}
+
+function reissueSection(view: AccountView): Html {
+  const { language } = view.context
+  const say = accountWords(language)
+  return html`<h3 id="${placeOf(view, 'reissue')}">${say.reissue}</h3>
+    <p>${say.reissueText}</p>
+    ${accountForm(
+      view,
+      'reissue',
+      html`<p>${actButton('code', shopWordsOf(language).sendCode)}</p>`,
+    )}`
+}
+
+/** Renders the page that asks for the code of a new token. */
+export function reissueCodePage(
+  view: AccountView,
+  codeId: string,
+  refusal: RefusalReason | null,
+): string {
+  const { context } = view
+  const say = accountWords(context.language)
+  return titledPage(
+    context,
+    say.reissue,
+    html`${refusalNote(context, refusal) ?? html`<p class="lead">${say.codeSent}</p>`}
+    ${accountForm(
+      view,
+      'reissue',
+      html`${codeFields(context, codeId)}
+        <p>
+          <label>
+            <input type="checkbox" name="earlier" value="end" />
+            ${shopWordsOf(context.language).endsEarlier}
+          </label>
+        </p>
+        <p>${actButton('reissue', say.getToken)}</p>`,
     )}
-  </div>`
+    ${accountForm(
+      view,
+      'reissue',
+      html`<p>${actButton('code', signInWords(context.language).again)}</p>`,
+    )}
+    ${backToAccount(view)}`,
+  )
 }
 
-/** Webhooks and watch lists; the script adds what can be done with them. */
-function hooksPart(context: PageContext, { webhooks, watchLists }: OwnSubscription): Html {
-  const { words } = context
-  const say = accountWords(context)
-  const hookTitles = [say.url, say.events, say.watchList, say.state]
-  const hooks = webhooks.map(({ url, events, watch, state }) => {
-    const types = events.map((type) => say.eventTypes[type]).join(', ')
-    return [url, types, watch ?? '', say.webhookStates[state]]
-  })
-  const lists = watchLists.map(({ name, dataset, column, count }) => {
-    return [name, dataset, column, words.number(count)]
-  })
-  const none = (text: string) => html`<p class="muted">${text}</p>`
-  return html`<div class="hooks">
-    <h3>${say.webhooks}</h3>
-    ${hooks.length === 0 ? none(say.noWebhooks) : wideTable(say.webhooks, hookTitles, hooks)}
-    <h3>${say.watchLists}</h3>
-    ${
-      lists.length === 0
-        ? none(say.noWatchLists)
-        : wideTable(say.watchLists, [say.name, words.dataset, say.column, say.count], lists)
-    }
-  </div>`
+/** Renders the secret of a webhook, once. */
+export function secretPage(view: AccountView, url: string, secret: string): string {
+  const { context } = view
+  const say = accountWords(context.language)
+  return titledPage(
+    context,
+    say.webhooks,
+    html`<p class="lead">${say.secretShown}</p>
+      <p>${url}</p>
+      ${codeBlock(context.words, secret)} ${backToAccount(view)}`,
+  )
 }
 
-function accountWords({ language }: PageContext): AccountWords {
-  return language === 'ru' ? russianAccountWords : englishAccountWords
+/** Renders how a test of a webhook ended. */
+export function testPage(view: AccountView, url: string, error: string | null): string {
+  const { context } = view
+  const say = accountWords(context.language)
+  return titledPage(
+    context,
+    say.webhooks,
+    html`<p class="lead" role="status">${error ?? say.tested}</p>
+      <p>${url}</p>
+      ${backToAccount(view)}`,
+  )
 }

@@ -1,55 +1,51 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { asPerson, requireSubscriber } from '../access/principal.js'
 import type { Language } from '../config.js'
-import { ServiceError } from '../errors.js'
+import { inOrder } from '../control/in-order.js'
 import { listWatchLists } from '../control/hooks/watch-lists.js'
 import { listWebhooks } from '../control/hooks/webhooks.js'
-import { inOrder } from '../control/in-order.js'
+import { ServiceError, errorStatus } from '../errors.js'
+import { contextOf } from '../http/request-context.js'
+import { html } from '../portal/html.js'
+import type { Html } from '../portal/html.js'
+import { pageContextOf, visit } from '../portal/page-context.js'
+import type { Site } from '../portal/page-context.js'
+import { formHeaders, reading, sameOrigin, sendPage } from '../portal/send-page.js'
 import { grantedTitle } from '../registry/registry.js'
-import type { RequestContext, Service } from '../service.js'
+import type { Caller, RequestContext, Service } from '../service.js'
+import { accountActs } from './account-acts.js'
+import type { ActParts } from './account-acts.js'
+import type { Proof } from './account-form.js'
+import { accountPage } from './account-page.js'
+import type { OwnAccount } from './account-page.js'
 import { isRefusal } from './orders/refusals.js'
-import type { Refusal } from './orders/refusals.js'
-import { finishReissue, startReissue } from './orders/new-token.js'
+import { refusalNote } from './orders/routes/order-pages.js'
+import { addForm, refusalOf } from './orders/routes/read-form.js'
+import type { SentForm } from './orders/routes/read-form.js'
 import { shopAccount } from './orders/shop-account.js'
 import { titleOf } from './orders/shop.js'
 import type { Shop } from './orders/shop.js'
-import {
-  orderChange,
-  orderRenewal,
-  quoteChange,
-  quoteRenewal,
-} from './orders/subscription-orders.js'
-import { isoTimeOrNull } from '../text.js'
-import { contextOf } from '../http/request-context.js'
-import { readBody } from '../http/body.js'
-import { languageOf } from '../portal/language.js'
-import { pageContextOf, visit } from '../portal/page-context.js'
-import type { PageContext, Site } from '../portal/page-context.js'
-import { reading, sendPage } from '../portal/send-page.js'
-import { accountPage } from './account-page.js'
-import type { OwnSubscription } from './account-page.js'
-import { accountJson, connectionJson, orderJson, quoteJson, readJson } from './account-json.js'
-import { OrderSchema, TypedCodeSchema, WantedSchema } from './account-json.js'
-import { webhookJson } from './webhooks/routes/webhook-json.js'
-import { shopWordsOf } from './orders/routes/shop-words.js'
+import { sendOn } from './sessions/routes/session-routes.js'
 
-export interface AccountRouteParts {
+export interface AccountRouteParts extends ActParts {
   readonly site: Site
   readonly service: Pick<
     Service,
     'admit' | 'admitKnown' | 'account' | 'connections' | 'endConnection'
   >
-  readonly shop: Shop
 }
 
-interface ConnectionRoute {
-  readonly Params: { readonly connection: string }
+/** Who acts, and for what. */
+interface Holder {
+  readonly caller: Caller
+  readonly proof: Proof
 }
 
-/**
- * Adds the account page, and what it reads and does with the token of its tab; agents' tokens
- * can't.
- */
+/** A watch list may be as long as REST takes it. */
+const bytesMax = 1024 * 1024
+const nothingTyped = new URLSearchParams()
+
+/** Adds the account page, whose forms act with a token or for a person who signed in. */
 export function addAccount(app: FastifyInstance, parts: AccountRouteParts): void {
   const { site } = parts
   app.route({
@@ -57,8 +53,11 @@ export function addAccount(app: FastifyInstance, parts: AccountRouteParts): void
     url: '/account',
     handler: async (request, reply) => {
       const context = await visit(site, request)
-      const owned = await ownedBy(parts, context, contextOf(request, reply))
-      return sendPage(request, reply, context, accountPage(context, owned, parts.shop.isMailOn))
+      const sent = { request, reply, context, fields: nothingTyped }
+      return await sendAccount(parts, sent, contextOf(request, reply), {
+        holder: null,
+        note: null,
+      })
     },
   })
   // Its earlier address.
@@ -70,140 +69,116 @@ export function addAccount(app: FastifyInstance, parts: AccountRouteParts): void
       return reply.redirect(pageContextOf(site, request).link('/account'), 308)
     },
   })
-  addConnections(app, parts)
-  addOrders(app, parts)
-  addReissue(app, parts)
+  const answer = (sent: SentForm) => answerForm(parts, sent)
+  addForm(app, site, '/account', answer, { bytesMax })
 }
 
-/** The live subscriptions of who signed in; none for visitors. */
-async function ownedBy(
-  { service, shop }: AccountRouteParts,
-  { person, language }: PageContext,
-  context: RequestContext,
-): Promise<readonly OwnSubscription[]> {
-  return await inOrder(person?.subscriptions ?? [], async (subscription) => {
-    const principal = asPerson(subscription, person?.sessionId ?? '')
-    const caller = await service.admitKnown(context, principal, 0)
-    const id = subscription.subscriptionId
-    const { orders } = await shopAccount(shop, id)
-    const account = await service.account(caller)
-    const datasets = account.datasets.map((each) => {
-      const plan = grantedTitle(shop.registry(), language, { dataset: each.name, plan: each.plan })
-      return { ...each, plan, name: titleOf(shop, language, each.name) }
-    })
-    return {
-      account: { ...account, datasets },
-      orders: orders.map((order) => orderJson(shop, language, order)),
-      webhooks: (await listWebhooks(shop.store, id)).map(webhookJson),
-      watchLists: await listWatchLists(shop.store, id),
-    }
-  })
+/**
+ * Does what a form asks for. A person is led to the account after it; the holder of a token, which
+ * no address may hold, gets it at once.
+ */
+async function answerForm(parts: AccountRouteParts, sent: SentForm): Promise<FastifyReply> {
+  const { request, reply, context, fields } = sent
+  const asked = contextOf(request, reply)
+  let holder: Holder | null = null
+  try {
+    holder = await holderOf(parts, sent, asked)
+    const act = holder && accountActs.get(fields.get('act') ?? '')
+    const page = holder && act ? await act(askedOf(parts, sent, holder)) : null
+    if (page !== null) return sendPage(request, reply, context, page, formHeaders)
+  } catch (cause) {
+    return await sendAccount(parts, sent, asked, { holder, note: noteOf(sent, cause) })
+  }
+  if (holder?.proof.name !== 'token') return sendOn(sent, request.url)
+  return await sendAccount(parts, sent, asked, { holder, note: null })
 }
 
-function addConnections(app: FastifyInstance, { service }: AccountRouteParts): void {
-  app.route({
-    method: 'GET',
-    url: '/account/connections',
-    handler: async (request, reply) => {
-      const connections = await service.connections(
-        await service.admit(contextOf(request, reply), 1),
-      )
-      return reply.send({ data: connections.map(connectionJson) })
-    },
-  })
-  app.route<ConnectionRoute>({
-    method: 'DELETE',
-    url: '/account/connections/:connection',
-    handler: async (request, reply) => {
-      const caller = await service.admit(contextOf(request, reply), 1)
-      await service.endConnection(caller, request.params.connection)
-      return reply.code(204).send()
-    },
-  })
-}
-
-/** A request with a subscription's own token. */
-interface OwnRequest {
-  readonly subscriptionId: string
-  /** The client's network address. */
-  readonly address: string
-  readonly language: Language
-  readonly body: Buffer
-}
-
-/** Adds a path for the holder of a token. What the shop refuses is said in the page's language. */
-function addOwn(
-  app: FastifyInstance,
+/**
+ * Who sent a form: a token's holder, or a person for one of their subscriptions; null otherwise.
+ * @throws unauthorized, rate_limit_exceeded, service_unavailable
+ */
+async function holderOf(
   { service }: AccountRouteParts,
-  method: 'GET' | 'POST',
-  url: string,
-  answer: (request: OwnRequest) => Promise<object>,
-): void {
-  app.route({
-    method,
-    url,
-    handler: async (request, reply) => {
-      const caller = await service.admit(contextOf(request, reply), 1)
-      const { id } = requireSubscriber(caller.principal)
-      const { lang } = request.query as Readonly<Record<string, unknown>>
-      const language = languageOf(lang, request.headers['accept-language'])
-      const body = method === 'POST' ? await readBody(request, reply) : Buffer.alloc(0)
-      try {
-        return await answer({ subscriptionId: id, address: request.ip, language, body })
-      } catch (cause) {
-        if (!isRefusal(cause)) throw cause
-        void reply.header('Content-Language', language)
-        throw translated(cause, language)
-      }
-    },
-  })
+  { context: { person }, fields }: SentForm,
+  asked: RequestContext,
+): Promise<Holder | null> {
+  const token = fields.get('token')?.trim()
+  if (token !== undefined) {
+    const caller = await service.admit({ ...asked, authorization: `Bearer ${token}` }, 1)
+    return { caller, proof: { name: 'token', value: token } }
+  }
+  const id = fields.get('subscription')
+  const own = person?.subscriptions.find(({ subscriptionId }) => subscriptionId === id)
+  if (!person || !own) return null
+  const caller = await service.admitKnown(asked, asPerson(own, person.sessionId), 1)
+  return { caller, proof: { name: 'subscription', value: own.subscriptionId } }
 }
 
-function translated({ code, reason, retryAfterSeconds }: Refusal, language: Language) {
-  const detail = shopWordsOf(language).refusals[reason]
-  return new ServiceError(code, detail, {
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  })
+function askedOf(parts: ActParts, { request, reply, context, fields }: SentForm, holder: Holder) {
+  const { caller, proof } = holder
+  const { id } = requireSubscriber(caller.principal)
+  const text = (name: string) => (fields.get(name) ?? '').trim()
+  const view = { context, proof, subscriptionId: id }
+  return { ...parts, request, reply, view, caller, id, text, fields }
 }
 
-function addOrders(app: FastifyInstance, parts: AccountRouteParts): void {
-  const { shop } = parts
-  addOwn(app, parts, 'GET', '/account/orders', async ({ subscriptionId, language }) =>
-    accountJson(shop, language, await shopAccount(shop, subscriptionId)),
-  )
-  addOwn(app, parts, 'POST', '/account/quotes', async ({ subscriptionId: id, language, body }) => {
-    const wanted = readJson(WantedSchema, body)
-    const quote =
-      wanted.kind === 'renew'
-        ? await quoteRenewal(shop, id, wanted.months)
-        : await quoteChange(shop, id, wanted.plans)
-    return quoteJson(shop, language, quote)
-  })
-  addOwn(app, parts, 'POST', '/account/orders', async ({ subscriptionId: id, language, body }) => {
-    const wanted = readJson(OrderSchema, body)
-    const placed =
-      wanted.kind === 'renew'
-        ? await orderRenewal(shop, id, wanted.months, wanted.amount_rub)
-        : await orderChange(shop, id, wanted.plans, wanted.amount_rub)
-    const order = placed.kind === 'waiting' ? placed.order : placed.confirmed.order
-    return orderJson(shop, language, order)
-  })
+/** Says why a form was refused, and sets the status. @throws what the visitor can't correct */
+function noteOf({ reply, context }: SentForm, cause: unknown): Html | null {
+  if (isRefusal(cause)) return refusalNote(context, refusalOf(reply, cause))
+  if (!(cause instanceof ServiceError) || errorStatus[cause.code] >= 500) throw cause
+  const { code, detail, retryAfterSeconds } = cause
+  void reply.code(errorStatus[code])
+  if (retryAfterSeconds !== undefined) void reply.header('Retry-After', retryAfterSeconds)
+  return html`<p class="refusal" role="alert">
+    ${context.words.refusals[code]} <span class="muted" lang="en">${detail}</span>
+  </p>`
 }
 
-function addReissue(app: FastifyInstance, parts: AccountRouteParts): void {
-  const { shop } = parts
-  addOwn(app, parts, 'POST', '/account/token/code', async ({ subscriptionId, address }) => {
-    return { code_id: await startReissue(shop, subscriptionId, address) }
+/** Sends the account of a token, or of who signed in. */
+async function sendAccount(
+  { service, shop }: AccountRouteParts,
+  { request, reply, context, fields }: SentForm,
+  asked: RequestContext,
+  { holder, note }: { readonly holder: Holder | null; readonly note: Html | null },
+): Promise<FastifyReply> {
+  const { person, language } = context
+  const isOfToken = holder?.proof.name === 'token'
+  const holders = isOfToken
+    ? [holder]
+    : await inOrder(person?.subscriptions ?? [], async (subscription) => ({
+        caller: await service.admitKnown(asked, asPerson(subscription, person?.sessionId ?? ''), 0),
+        proof: { name: 'subscription', value: subscription.subscriptionId } as const,
+      }))
+  const accounts = await inOrder(holders, async ({ caller, proof }) => {
+    const isRefused = note !== null && proof.value === holder?.proof.value
+    const typed = isRefused && (fields.get('act') ?? '').startsWith('add-') ? fields : nothingTyped
+    return { ...(await ownAccount(service, shop, language, caller)), proof, typed }
   })
-  addOwn(app, parts, 'POST', '/account/token', async ({ subscriptionId, body }) => {
-    const typed = readJson(TypedCodeSchema, body)
-    const endsEarlier = typed.end_earlier
-    const { token, previousValidUntil } = await finishReissue(
-      shop,
-      { codeId: typed.code_id, code: typed.code },
-      { subscriptionId, endsEarlier },
-    )
-    const earlier = endsEarlier ? null : previousValidUntil
-    return { token, earlier_valid_until: isoTimeOrNull(earlier) }
+  const page = accountPage(context, shop, { accounts, isOfToken, note })
+  // What visitors open is the same for all.
+  const headers = request.method === 'POST' ? formHeaders : sameOrigin
+  return sendPage(request, reply, context, page, headers)
+}
+
+async function ownAccount(
+  service: AccountRouteParts['service'],
+  shop: Shop,
+  language: Language,
+  caller: Caller,
+): Promise<Pick<OwnAccount, 'description' | 'own'>> {
+  const account = await service.account(caller)
+  const datasets = account.datasets.map((each) => {
+    const plan = grantedTitle(shop.registry(), language, { dataset: each.name, plan: each.plan })
+    return { ...each, plan, name: titleOf(shop, language, each.name) }
   })
+  const description = { ...account, datasets }
+  const { principal } = caller
+  if (principal.kind === 'demo') return { description, own: null }
+  const own = {
+    shopAccount: await shopAccount(shop, principal.id),
+    connections: await service.connections(caller),
+    webhooks: await listWebhooks(shop.store, principal.id),
+    watchLists: await listWatchLists(shop.store, principal.id),
+  }
+  return { description, own }
 }

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { putWatchList } from '../../src/control/hooks/watch-lists.js'
-import { addWebhook, endWebhook } from '../../src/control/hooks/webhooks.js'
+import { findWatchList, putWatchList } from '../../src/control/hooks/watch-lists.js'
+import { addWebhook, endWebhook, listWebhooks } from '../../src/control/hooks/webhooks.js'
 import { createSubscription } from '../../src/control/subscriptions.js'
 import { startOfTest } from '../support/world.js'
 import { email, startSessions } from './sessions/fixtures/signing-in.js'
 
-const { world, store, signIn, open, askAccess } = await startSessions(t)
+const { world, store, signIn, open, post } = await startSessions(t)
 const now = startOfTest
 const grants = [{ dataset: 'things', plan: 'pro' }]
 const sold = {
@@ -54,17 +54,93 @@ await t.test('webhooks and watch lists are readable without a script', async (t)
   }
 })
 
-// Guarantee: the page's script acts for the subscriptions of who signed in, and for no other.
-await t.test('who signed in manages them by the paths of the API', async (t) => {
-  const { access } = (await askAccess(cookie, subscriptionId)).body
-  const token = String(access)
-  const added = await world.post('/v1/webhooks', token, {
-    url: 'https://example.org',
-    events: ['quota.used'],
-  })
-  t.match([added.status, added.body], [201, { secret: /^whsec_/ }])
-  const listed = (await world.get('/v1/webhooks', token)).body.data
+/** Sends a form of the account as who signed in. */
+const act = (name: string, fields: Readonly<Record<string, string>> = {}) =>
+  post('/account?lang=en', cookie, { subscription: subscriptionId, act: name, ...fields })
+const plain = 'https://example.org/'
+
+// Guarantee: a secret is shown once, in the answer of the form that made it.
+await t.test('webhooks are added, changed and deleted, their secrets shown once', async (t) => {
+  const added = await act('add-webhook', { url: plain, event: 'quota.used', watch: '' })
+  t.equal(added.status, 200)
+  t.equal(added.headers['cache-control'], 'no-store')
+  t.match(added.text, /<code>whsec_\S+<\/code>/)
+  const listed = await listWebhooks(store, subscriptionId)
   t.equal(listed.length, 3)
-  t.notMatch(JSON.stringify(listed), /whsec_|other\.example/)
-  t.match((await world.get('/v1/watch', token)).body.data, [{ name: 'mine', count: 2 }])
+  const webhook = listed.find(({ url }) => url === plain)?.webhookId ?? ''
+  t.notMatch((await open('/account', cookie)).text, 'whsec_')
+  const changed = await act('secret', { webhook })
+  t.match(changed.text, /<code>whsec_\S+<\/code>/)
+  t.not(changed.text, added.text)
+  t.match((await act('deliveries', { webhook })).text, 'There are no messages.')
+  t.equal((await act('resend', { webhook, n: '1' })).status, 404)
+  const gone = await act('delete-webhook', { webhook })
+  t.equal(gone.status, 303)
+  t.equal(gone.headers['location'], '/account?lang=en')
+  t.equal((await act('secret', { webhook })).status, 404)
+  t.notMatch(world.log.join(''), 'whsec_')
+})
+
+await t.test('watch lists are stored and deleted; what was refused can be corrected', async (t) => {
+  const list = { list: 'own', dataset: 'things', column: 'id', values: '1\r\n 2 \r\n\r\n3\r\n' }
+  t.equal((await act('add-list', list)).status, 303)
+  t.match(await findWatchList(store, subscriptionId, 'own'), { values: ['1', '2', '3'] })
+  t.equal((await act('delete-list', { list: 'own' })).status, 303)
+  t.equal(await findWatchList(store, subscriptionId, 'own'), undefined)
+  const many = Array.from({ length: 9000 }, (_, index) => String(index + 1_000_000)).join('\n')
+  t.equal(
+    (await act('add-list', { ...list, values: many })).status,
+    303,
+    'as many as the API takes',
+  )
+  const refused = await act('add-list', { ...list, list: 'A <list>' })
+  t.equal(refused.status, 400)
+  t.match(refused.text, /role="alert">.*A name of a list has/s)
+  t.match(refused.text, 'value="A &lt;list&gt;"')
+  t.match(refused.text, /<textarea[^>]*>1\r\n 2/)
+  const http = await act('add-webhook', { url: 'http://example.org', event: 'quota.used' })
+  t.equal(http.status, 400)
+  t.match(http.text, 'value="http://example.org"')
+  t.match(http.text, /value="quota.used"\s+checked/)
+})
+
+// Guarantee: a form acts for the subscriptions of who signed in, and for no other.
+await t.test("another's subscription, webhook or site can do nothing", async (t) => {
+  const [theirs] = await listWebhooks(store, other.subscriptionId)
+  const webhook = theirs?.webhookId ?? ''
+  const foreign = await act('delete-webhook', { subscription: other.subscriptionId, webhook })
+  t.equal(foreign.status, 303, 'to the own account')
+  t.equal((await act('delete-webhook', { webhook })).status, 404)
+  t.equal((await listWebhooks(store, other.subscriptionId)).length, 1)
+  const fields = { subscription: subscriptionId, act: 'delete-list', list: 'mine' }
+  for (const headers of [
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'none' },
+  ]) {
+    t.equal((await post('/account', cookie, fields, headers)).status, 403)
+  }
+  t.equal((await post('/account', '', fields)).status, 303, 'without signing in')
+  t.ok(await findWatchList(store, subscriptionId, 'mine'))
+})
+
+await t.test('the account of a token is shown to its form alone, and not stored', async (t) => {
+  const { token } = await world.subscribe(['things:pro'])
+  const shown = await post('/account?lang=en', '', { token: ` ${token} ` })
+  t.equal(shown.status, 200)
+  t.equal(shown.headers['cache-control'], 'no-store')
+  t.equal(shown.headers['set-cookie'], undefined)
+  t.match(shown.text, 'There are no webhooks.')
+  const demo = await post('/account?lang=en', '', { token: 'das_demo_shop' })
+  t.match(demo.text, 'Not counted')
+  t.notMatch(demo.text, 'name="act"')
+  for (const wrong of ['das_live_x', 'ж', 'a b', `${token}x`, '']) {
+    const refused = await post('/account?lang=en', '', { token: wrong })
+    t.equal(refused.status, 401)
+    t.match(refused.text, 'This token is unknown, was revoked or has expired.')
+    t.notMatch(refused.text, 'data-opens', 'the script does not send it again')
+  }
+  t.match((await open('/account', '')).text, 'data-opens')
+  t.notMatch((await open('/account', cookie)).text, 'data-opens')
+  t.notMatch(world.log.join(''), token)
 })

@@ -62,9 +62,7 @@ export async function readShopLetters(
     return order
   }
   const renew = (token: string) =>
-    sendJson(`${base}/account/orders?lang=${language}`, token, {
-      ...{ kind: 'renew', months: 1, amount_rub: priceRub },
-    })
+    post('/account', { token, act: 'order', months: '1', amount: String(priceRub) })
 
   const typed = await codeFor(await post('/order', { email, plan, months: '1' }))
   await post('/order/code', typed)

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { paymentSecret } from '../house.js'
-import { shownAnswer, tokenIn } from '../world.js'
+import { tokenIn } from '../world.js'
 import type { World } from '../world.js'
 import { plans } from '../world-files.js'
 import { address, choosePlans } from './selling.js'
@@ -53,22 +53,25 @@ export async function orderOnAccount(world: World): Promise<string> {
   if (!token) return 'nobody has a token'
   const months = world.random.oneOf([1, 12])
   const [plan = ''] = choosePlans(world)
-  const [dataset = '', name = ''] = plan.split(':')
-  const wanted = world.random.oneOf([
-    { kind: 'renew', months },
-    { kind: 'change', plans: [{ dataset, plan: name }] },
-  ])
-  const quote = await world.postJson('/account/quotes', token.secret, wanted)
-  const words = `${world.nameOf(token.subscription)} ${'months' in wanted ? `renew ${months}` : plan}`
-  if (quote.status !== 200) return `${words} → quote ${shownAnswer(quote)}`
-  const amount = Number(quote.body['amount_rub'])
-  if ('months' in wanted) requireRenewalPrice(world, token.subscription, months, amount)
-  const body = { ...wanted, amount_rub: amount }
-  const placed = await world.postJson('/account/orders', token.secret, body)
-  if (placed.status !== 200) return `${words} → ${shownAnswer(placed)}`
-  const id = String(placed.body['number'])
-  if (id.startsWith('ord_')) world.prices.set(id, amount)
-  return `${words} → ${world.nameOf(id)} ${String(placed.body['state'])}, ${amount} RUB`
+  const wanted = world.random.oneOf([['months', String(months)] as const, ['plan', plan] as const])
+  const send = (...fields: readonly (readonly [string, string])[]) =>
+    world.postForm('/account', [['token', token.secret], wanted, ...fields])
+  const quote = await send(['act', 'quote'])
+  const words = `${world.nameOf(token.subscription)} ${wanted.join(' ')}`
+  if (quote.status !== 200) return `${words} → quote ${quote.status}`
+  const amount = Number(/name="amount" value="(\d+)"/.exec(quote.text)?.[1])
+  if (wanted[0] === 'months') requireRenewalPrice(world, token.subscription, months, amount)
+  const before = new Set(world.books().orders.keys())
+  const placed = await send(['act', 'order'], ['amount', String(amount)])
+  if (placed.status !== 200) return `${words} → ${placed.status}`
+  const orders = [...world.books().orders.values()].filter(({ id }) => !before.has(id))
+  for (const { id, amountRub } of orders) world.prices.set(id, amountRub)
+  world.require(
+    orders.some(({ amountRub }) => amountRub === amount),
+    'an order at another price',
+  )
+  const states = orders.map(({ id, state }) => `${world.nameOf(id)} ${state}`)
+  return `${words} → ${states.join(', ')}, ${amount} RUB`
 }
 
 /** The payment system reports a payment, often the right one, sometimes twice. */

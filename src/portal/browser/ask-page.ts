@@ -49,28 +49,10 @@ const nothingKnown: Left = { charged: null, rows: null, requests: null, requests
 /** Characters that no token has and no header can hold. */
 const notAscii = /[^ -~]/
 
-interface Order {
-  /** GET if left out. */
-  readonly method?: 'POST' | 'PUT' | 'DELETE'
-  /** Sent as JSON. */
-  readonly body?: unknown
-}
-
 /** Asks for JSON, with a token or as a visitor. Every failure is returned as a refusal. */
-export function ask(
-  path: string,
-  token: string | null,
-  { method, body }: Order = {},
-): Promise<Answer> {
-  const request = {
-    headers: {
-      Accept: 'application/json',
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
-    },
-    ...(method && { method }),
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  }
-  return askFor(path, token, request, async (response) => ({
+export function ask(path: string, token: string | null): Promise<Answer> {
+  const headers = { Accept: 'application/json' }
+  return askFor(path, token, { headers }, async (response) => ({
     kind: 'text',
     text: await response.text(),
     scope: response.headers.get('X-Scope'),
@@ -102,9 +84,8 @@ export async function askFor<Content>(
     if (response.ok) return await read(response)
     const left = leftOf(response.headers)
     const retry = retryOf(response.headers)
-    const isTranslated = response.headers.get('Content-Language') === document.documentElement.lang
     const error = errorOf(await response.text())
-    return { kind: 'refused', status: response.status, ...error, isTranslated, retry, left }
+    return { kind: 'refused', status: response.status, ...error, isTranslated: false, retry, left }
   } catch {
     return unanswered(null)
   }

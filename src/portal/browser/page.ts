@@ -1,3 +1,4 @@
+import { keepAccountToken } from './account-token.js'
 import { enableCopying } from './copy.js'
 import { showTotals } from './order-total.js'
 import { openOwnerOrder } from './owner-order.js'
@@ -10,6 +11,7 @@ const ownerOrder = document.getElementById('owner-order')
 if (ownerOrder instanceof HTMLFormElement) openOwnerOrder(ownerOrder)
 const total = document.getElementById('order-total')
 if (total) showTotals(total)
+keepAccountToken()
 
 /** The sign-in leads back to what the page shows, which is in a part of its address not sent. */
 function followFragment(): void {

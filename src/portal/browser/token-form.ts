@@ -40,7 +40,9 @@ export function forgetLine(text: string, forgotten: () => void): HTMLElement {
 
 /** Takes a token if the service knows it, and keeps it for this tab. */
 function tokenForm(changed: () => void): HTMLFormElement {
-  const input = tokenInput()
+  const hidden = { type: 'password', autocomplete: 'off', spellcheck: 'false' }
+  // It shows none of the token.
+  const input = element('input', { ...hidden, required: true })
   const status = element('span', { role: 'status', class: 'status' })
   const form = element(
     'form',
@@ -63,10 +65,4 @@ function tokenForm(changed: () => void): HTMLFormElement {
   }
   onSubmit(form, () => take(input.value.trim()))
   return form
-}
-
-/** An input for a token, which shows none of it. */
-export function tokenInput(id: string | null = null): HTMLInputElement {
-  const hidden = { type: 'password', autocomplete: 'off', spellcheck: 'false' }
-  return element('input', { id, ...hidden, required: true })
 }

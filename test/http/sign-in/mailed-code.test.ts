@@ -462,11 +462,11 @@ for (const { name, end, isOver, laterMs = 0 } of endings) {
 }
 
 await t.test('the account page ends a connection made by mail', async (t) => {
-  const { world, store, connect, statusWith } = await startMailed(t)
+  const { world, store, send, connect, statusWith } = await startMailed(t)
   const { token } = await world.subscribe(['things:pro'])
   const access = await connect()
   const [connection] = await listConnections(store)
-  const path = `/account/connections/${connection?.connectionId}`
-  t.equal((await world.get(path, token, { method: 'DELETE' })).status, 204)
+  const fields = { token, act: 'end', connection: connection?.connectionId ?? '' }
+  t.equal((await send('/account', fields)).status, 200)
   t.equal(await statusWith(access), 401)
 })

@@ -257,7 +257,6 @@ await t.test('a secret reads with the grants, quota and rate of the subscription
   const left = (answer: typeof page) => Number(answer.headers['x-ratelimit-remaining'])
   t.equal(left(byToken), left(page) - 1, 'one rate')
   t.equal((await world.get('/v1/parts', access)).status, 404)
-  t.match((await world.get('/account/orders', access)).status, 200)
   const listing = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })
   t.equal((await postMcp(world, access, listing)).status, 401, 'not at MCP')
   t.equal((await world.get(`/v1/things?token=${access}`)).status, 400, 'nor in a URL')
@@ -305,7 +304,6 @@ await t.test('REST, MCP and the sign-in of agents ignore the cookie, without COR
     ['/v1/things?id=eq.1', {}, 'GET'],
     ['/v1/', {}, 'GET'],
     ['/v1/account', {}, 'GET'],
-    ['/account/orders', {}, 'GET'],
     ['/mcp', { 'content-type': 'application/json' }, 'POST'],
     ['/openapi.json', {}, 'GET'],
     ['/token', form, 'POST'],

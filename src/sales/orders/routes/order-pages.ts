@@ -95,18 +95,19 @@ function planField(
   </p>`
 }
 
-function monthsField({ language }: PageContext, chosen: number): Html {
+/** The choice of months; its parts have ids of their own. */
+export function monthsField({ language }: PageContext, chosen: number, id = 'months'): Html {
   const say = shopWordsOf(language)
   const option = (months: number) => {
     const mark = months === chosen ? html`selected` : null
     return html`<option value="${months}" ${mark}>${say.monthsText(months)}</option>`
   }
   return html`<p>
-    <label for="months">${say.months}</label>
-    <select id="months" name="months" aria-describedby="months-hint">
+    <label for="${id}">${say.months}</label>
+    <select id="${id}" name="months" aria-describedby="${id}-hint">
       ${monthChoices.map(option)}
     </select>
-    <span class="muted" id="months-hint">${say.yearHint}</span>
+    <span class="muted" id="${id}-hint">${say.yearHint}</span>
   </p>`
 }
 
@@ -155,7 +156,8 @@ function buyerFields({ language }: PageContext, buyer: TypedBuyer): Html {
   </fieldset>`
 }
 
-function termsNote({ language }: PageContext, { terms }: Offer): Html | null {
+/** The owner's terms; null without them. */
+export function termsNote({ language }: PageContext, { terms }: Offer): Html | null {
   if (terms === null) return null
   const say = shopWordsOf(language)
   return html`<p class="muted terms">${say.terms} <a href="${terms}">${say.termsLink}</a>.</p>`
@@ -242,7 +244,7 @@ export function tokenPage(
   context: PageContext,
   token: string,
   expiresAt: number,
-  summary: Html | null = null,
+  below: Html | null = null,
 ): string {
   const say = shopWordsOf(context.language)
   const { words, base } = context
@@ -256,7 +258,7 @@ export function tokenPage(
       <p>${say.tryIt}</p>
       ${codeBlock(words, curlCommand(`${base}/v1/`, token))}
       <p>${say.mcpAt} <code>${base}/mcp/</code></p>
-      ${summary}`,
+      ${below}`,
   )
 }
 

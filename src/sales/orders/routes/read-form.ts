@@ -19,7 +19,8 @@ export interface SentForm {
 }
 
 /**
- * Adds a path that takes forms of this site's pages; `condition` says when it exists.
+ * Adds a path that takes forms of this site's pages, at most of 16 KiB unless `bytesMax` says else;
+ * `condition` says when it exists.
  * @throws as `readOwn`
  */
 export function addForm(
@@ -27,7 +28,7 @@ export function addForm(
   site: Site,
   url: string,
   answer: (sent: SentForm) => Promise<FastifyReply>,
-  condition: PathCondition = {},
+  { bytesMax, ...condition }: PathCondition & { readonly bytesMax?: number } = {},
 ): void {
   app.route({
     method: 'POST',
@@ -36,7 +37,7 @@ export function addForm(
     config: { takesForm: true },
     handler: async (request, reply) => {
       const context = await visit(site, request)
-      const body = await readOwn(site, request, reply)
+      const body = await readOwn(site, request, reply, bytesMax)
       const fields = new URLSearchParams(body.toString('utf8'))
       return await answer({ request, reply, context, fields })
     },
@@ -57,16 +58,17 @@ export function refusalOf(reply: FastifyReply, cause: unknown): RefusalReason {
 
 /**
  * The body of what a page of this site sent.
- * @throws forbidden when another site sent it; payload_too_large over 16 KiB
+ * @throws forbidden when another site sent it; payload_too_large over 16 KiB, or `bytesMax`
  */
 export async function readOwn(
   { publicUrl }: Pick<Site, 'publicUrl'>,
   request: FastifyRequest,
   reply: FastifyReply,
+  bytesMax = formBytesMax,
 ): Promise<Buffer> {
   const { protocol, host } = request
   if (!isOwnPage(request, [publicUrl, `${protocol}://${host}`])) {
     throw new ServiceError('forbidden', 'The form was sent by a page of another site.')
   }
-  return await readBody(request, reply, formBytesMax)
+  return await readBody(request, reply, bytesMax)
 }

@@ -137,7 +137,8 @@ function quoteIfSold(shop: Shop, { plans, months }: OrderForm): Quote | null {
   }
 }
 
-function itemsOf(plans: readonly string[]): readonly Grant[] {
+/** The plans that were chosen, each as `dataset:plan`. */
+export function itemsOf(plans: readonly string[]): readonly Grant[] {
   return plans.map((text) => {
     const [dataset = '', plan = ''] = text.split(':', 2)
     return { dataset, plan }
@@ -228,7 +229,8 @@ function emailOf(fields: URLSearchParams): string {
   return (fields.get('email') ?? '').trim()
 }
 
-function typedCode(fields: URLSearchParams): TypedCode {
+/** The code that was typed, and its id. */
+export function typedCode(fields: URLSearchParams): TypedCode {
   return { codeId: fields.get('id') ?? '', code: fields.get('code') ?? '' }
 }
 

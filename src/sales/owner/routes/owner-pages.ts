@@ -1,8 +1,6 @@
 import type { DatasetState } from '../../../control/dataset-state.js'
 import { inOrder } from '../../../control/in-order.js'
 import type { Order } from '../../../control/orders.js'
-import { englishAccountWords } from '../../../portal/account-words-en.js'
-import { russianAccountWords } from '../../../portal/account-words-ru.js'
 import { fact, html } from '../../../portal/html.js'
 import type { Html } from '../../../portal/html.js'
 import type { PageContext } from '../../../portal/page-context.js'
@@ -10,6 +8,7 @@ import { signInWords } from '../../../portal/sign-in-words.js'
 import { titledPage } from '../../../portal/titled-page.js'
 import { wideTable } from '../../../portal/wide-table.js'
 import { isoTime } from '../../../text.js'
+import { accountWords } from '../../account-words.js'
 import { buyerText, plansText } from '../../orders/papers/paper.js'
 import { paperWords } from '../../orders/papers/paper-words.js'
 import type { Shop } from '../../orders/shop.js'
@@ -84,7 +83,7 @@ function ordersTable(context: PageContext, shop: Shop, orders: readonly Order[])
   const { words, language } = context
   const say = ownerWordsOf(language)
   const papers = paperWords(language)
-  const { orderStates } = language === 'ru' ? russianAccountWords : englishAccountWords
+  const { orderStates } = accountWords(language)
   return section(context, say.orders, orders, {
     command: 'das order list --all',
     none: say.noOrders,

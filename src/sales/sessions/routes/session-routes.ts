@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import Type from 'typebox'
+import { Check } from 'typebox/value'
 import { unauthorized } from '../../../access/principal.js'
 import { cookieHeader, sessionCookieAt, sessionSecret } from '../../../access/session-cookie.js'
 import type { SessionKind } from '../../../control/sessions/sessions.js'
-import { notFound } from '../../../errors.js'
+import { badRequest, notFound } from '../../../errors.js'
 import type { PathCondition } from '../../../http/known-paths.js'
 import { queryOf } from '../../../http/request-context.js'
 import { visit } from '../../../portal/page-context.js'
 import type { Site } from '../../../portal/page-context.js'
 import { formHeaders, reading, sendPage } from '../../../portal/send-page.js'
-import { isoTime } from '../../../text.js'
-import { readJson } from '../../account-json.js'
+import { isoTime, parsedJson } from '../../../text.js'
 import { ShopRefusal } from '../../orders/refusals.js'
 import { addForm, readOwn, refusalOf } from '../../orders/routes/read-form.js'
 import type { SentForm } from '../../orders/routes/read-form.js'
@@ -97,9 +97,11 @@ function addAccess(app: FastifyInstance, { site, shop }: SessionRouteParts): voi
     config: { cors: false },
     handler: async (request, reply) => {
       const context = await visit(site, request)
-      const { subscription } = readJson(AccessSchema, await readOwn(site, request, reply))
+      const body = parsedJson((await readOwn(site, request, reply)).toString('utf8'))
+      if (!Check(AccessSchema, body)) throw badRequest('The body is not what a page sends.')
       const secret = secretOf({ context, request })
-      const made = secret === null ? 'no session' : await makeAccess(shop, secret, subscription)
+      const made =
+        secret === null ? 'no session' : await makeAccess(shop, secret, body.subscription)
       if (made === 'no session') throw unauthorized()
       if (made === 'no subscription') {
         throw notFound('This address has no such live subscription.')

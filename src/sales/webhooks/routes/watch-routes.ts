@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { authorize } from '../../../access/access.js'
+import { requireSubscriber } from '../../../access/principal.js'
 import { parseFilterValue } from '../../../columns/filter-value.js'
 import {
   deleteWatchList,
@@ -9,6 +10,7 @@ import {
   putWatchList,
 } from '../../../control/hooks/watch-lists.js'
 import type { WatchList } from '../../../control/hooks/watch-lists.js'
+import type { ControlStore } from '../../../control/store/store.js'
 import { badRequest, notFound } from '../../../errors.js'
 import { reading } from '../../../http/request-context.js'
 import { findColumn } from '../../../query/check-parts.js'
@@ -54,10 +56,8 @@ export function addWatchLists(app: FastifyInstance, parts: HookRouteParts): void
     return { data: await listWatchLists(store, subscriptionId) }
   })
   addHeld<WatchParams>(app, parts, 'PUT', listUrl, async (asked) => {
-    const { caller, subscriptionId, params, request, reply } = asked
-    const list = checkedList(caller, params.name, await jsonOf(parts, request, reply))
-    await putWatchList(store, subscriptionId, list)
-    return list
+    const { caller, params, request, reply } = asked
+    return await putOwnList(store, caller, params.name, await jsonOf(parts, request, reply))
   })
   addHeld<WatchParams>(app, parts, reading, listUrl, async ({ subscriptionId, params }) => {
     return (await findWatchList(store, subscriptionId, params.name)) ?? noList()
@@ -66,6 +66,18 @@ export function addWatchLists(app: FastifyInstance, parts: HookRouteParts): void
     if (!(await deleteWatchList(store, subscriptionId, params.name))) noList()
     return reply.code(204).send()
   })
+}
+
+/** Stores the list that a holder described, and returns it. @throws as `checkedList` */
+export async function putOwnList(
+  store: ControlStore,
+  caller: Caller,
+  name: string,
+  content: unknown,
+): Promise<WatchList> {
+  const list = checkedList(caller, name, content)
+  await putWatchList(store, requireSubscriber(caller.principal).id, list)
+  return list
 }
 
 function noList(): never {

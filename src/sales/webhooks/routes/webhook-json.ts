@@ -9,7 +9,6 @@ import {
 import type { Webhook } from '../../../control/hooks/webhooks.js'
 import type { ControlStore } from '../../../control/store/store.js'
 import { badRequest } from '../../../errors.js'
-import type { DeliveryJson, WebhookJson } from '../../../portal/account-api.js'
 import { shapeReader } from '../../../query/read-shape.js'
 import { isoTime } from '../../../text.js'
 import { webhookSecret } from '../send-message.js'
@@ -69,7 +68,7 @@ function requireHttps(text: string): string {
 }
 
 /** A webhook in JSON, without its secret. */
-export function webhookJson(webhook: Webhook): WebhookJson {
+export function webhookJson(webhook: Webhook) {
   const { webhookId, url, events, watch, state, createdAt } = webhook
   return { id: webhookId, url, events, watch, state, created_at: isoTime(createdAt) }
 }
@@ -80,7 +79,7 @@ export function testJson({ status, error }: Receipt) {
 }
 
 /** A delivery in JSON. */
-export function deliveryJson({ n, type, state, attempts, ...delivery }: Delivery): DeliveryJson {
+export function deliveryJson({ n, type, state, attempts, ...delivery }: Delivery) {
   const { status, error, attemptedAt, createdAt, nextAttemptAt } = delivery
   const nextAt = state === 'waiting' ? isoTime(nextAttemptAt) : null
   const at = isoTime(attemptedAt ?? createdAt)

@@ -136,8 +136,8 @@ await t.test('an id of a code with any character is unknown, never a fault', asy
     for (const url of ['/order/code', '/lost-token/code', '/lost-token/reissue']) {
       t.equal((await send(url, { id, code: '12345678' })).status, 400, url)
     }
-    const typed = { code_id: id, code: '12345678', end_earlier: false }
-    t.equal((await world.post('/account/token', token, typed)).status, 400)
+    const typed = { act: 'reissue', id, code: '12345678' }
+    t.equal((await send('/account', { token, ...typed })).status, 400)
     const path = authorizePath(await register(world))
     t.equal((await send(path, { id, code: '12345678', answer: 'code' })).status, 400)
   }
