@@ -2,13 +2,25 @@ import { enableCopying } from './copy.js'
 
 // What every page has; alone it is the script of pages that are alive without more.
 
+const doubleClickMs = 1000
+
 enableCopying(document)
 followFragment()
+sendFormsOnce()
 
 /** The sign-in leads back to what the page shows, which is in a part of its address not sent. */
 function followFragment(): void {
   const link = document.querySelector<HTMLAnchorElement>('a.person')
   link?.addEventListener('click', () => {
     link.href = link.href.replace(/(%23.*)?$/, encodeURIComponent(location.hash))
+  })
+}
+
+/** The answer to the second click of a double click would take the place of the first one. */
+function sendFormsOnce(): void {
+  let sentMs = -Infinity
+  document.addEventListener('submit', (event) => {
+    if (event.timeStamp - sentMs < doubleClickMs) event.preventDefault()
+    else sentMs = event.timeStamp
   })
 }
