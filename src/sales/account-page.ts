@@ -23,12 +23,13 @@ export interface OwnSubscription {
 
 /**
  * Renders the account: the subscriptions of a person who signed in, and the place where the script
- * takes a token.
+ * takes a token; `titles` are those of what it may show.
  */
 export function accountPage(
   context: PageContext,
   owned: readonly OwnSubscription[],
   isMailOn: boolean,
+  titles: ReadonlyMap<string, string>,
 ): string {
   const { words, person } = context
   return titledPage(
@@ -38,7 +39,7 @@ export function accountPage(
       <p class="lead">${words.accountText}</p>
       <noscript><p>${words.needsScriptAccount}</p></noscript>
       ${lostTokenLink(context, isMailOn)}
-      <div id="account-app"></div>`,
+      <div id="account-app" data-titles="${JSON.stringify([...titles])}"></div>`,
     words.accountText,
   )
 }

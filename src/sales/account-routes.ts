@@ -5,7 +5,7 @@ import { ServiceError } from '../errors.js'
 import { listWatchLists } from '../control/hooks/watch-lists.js'
 import { listWebhooks } from '../control/hooks/webhooks.js'
 import { inOrder } from '../control/in-order.js'
-import { grantedTitle } from '../registry/registry.js'
+import { grantedTitle, planTitle, plansOf } from '../registry/registry.js'
 import type { RequestContext, Service } from '../service.js'
 import { isRefusal } from './orders/refusals.js'
 import type { Refusal } from './orders/refusals.js'
@@ -51,14 +51,15 @@ interface ConnectionRoute {
  * can't.
  */
 export function addAccount(app: FastifyInstance, parts: AccountRouteParts): void {
-  const { site } = parts
+  const { site, shop } = parts
   app.route({
     method: reading,
     url: '/account',
     handler: async (request, reply) => {
       const context = await visit(site, request)
       const owned = await ownedBy(parts, context, contextOf(request, reply))
-      return sendPage(request, reply, context, accountPage(context, owned, parts.shop.isMailOn))
+      const titles = titlesOf(shop, context.language)
+      return sendPage(request, reply, context, accountPage(context, owned, shop.isMailOn, titles))
     },
   })
   // Its earlier address.
@@ -73,6 +74,19 @@ export function addAccount(app: FastifyInstance, parts: AccountRouteParts): void
   addConnections(app, parts)
   addOrders(app, parts)
   addReissue(app, parts)
+}
+
+/** The titles of the listed datasets, and of their plans as `dataset:plan`. */
+function titlesOf(shop: Shop, language: Language): ReadonlyMap<string, string> {
+  const titles = new Map<string, string>()
+  for (const [dataset, entry] of shop.registry().datasets) {
+    if (entry.listed !== true) continue
+    titles.set(dataset, titleOf(shop, language, dataset))
+    for (const plan of plansOf(entry).values()) {
+      titles.set(`${dataset}:${plan.name}`, planTitle(language, plan))
+    }
+  }
+  return titles
 }
 
 /** The live subscriptions of who signed in; none for visitors. */

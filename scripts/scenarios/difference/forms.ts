@@ -32,7 +32,7 @@ interface Asked {
 const people = {
   unknown: { address: 'stray', inn: '7736050003', company: 'Stray Ltd' },
   known: { address: 'buyer', inn: '7707083893', company: 'Buyer Ltd' },
-  unknownToo: { address: 'other', inn: '7708004767', company: 'Other Ltd' },
+  unknownToo: { address: 'other', inn: '7736207543', company: 'Other Ltd' },
 } as const
 type Person = keyof typeof people
 const persons = ['unknown', 'known', 'unknownToo'] as const

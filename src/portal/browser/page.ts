@@ -2,8 +2,6 @@ import { enableCopying } from './copy.js'
 
 // What every page has; alone it is the script of pages that are alive without more.
 
-const doubleClickMs = 1000
-
 enableCopying(document)
 followFragment()
 sendFormsOnce()
@@ -18,6 +16,7 @@ function followFragment(): void {
 
 /** The answer to the second click of a double click would take the place of the first one. */
 function sendFormsOnce(): void {
+  const doubleClickMs = 1000
   let sentMs = -Infinity
   document.addEventListener('submit', (event) => {
     if (event.timeStamp - sentMs < doubleClickMs) event.preventDefault()

@@ -6,6 +6,10 @@ import { words } from '../page-words.js'
 import { facts, table } from './account-parts.js'
 import type { Cell } from './account-parts.js'
 
+/** The titles of listed datasets and of their plans, as `dataset:plan`. The server wrote them. */
+const { titles: titlesText = '[]' } = document.getElementById('account-app')?.dataset ?? {}
+const titles = new Map(JSON.parse(titlesText) as readonly [name: string, title: string][])
+
 interface Budget {
   readonly name: string
   readonly plan: string
@@ -34,7 +38,11 @@ export function usageView(account: AccountDescription): readonly HTMLElement[] {
   ]
 }
 
-function budgetCells({ name, plan, rows, resets_at: resetsAt }: Budget): readonly Cell[] {
+function budgetCells({ rows, resets_at: resetsAt, ...of }: Budget): readonly Cell[] {
+  const [name, plan] = [
+    titles.get(of.name) ?? of.name,
+    titles.get(`${of.name}:${of.plan}`) ?? of.plan,
+  ]
   if (rows.limit === null) return [name, plan, words.unlimited, '', '', '']
   const { used, limit, remaining } = rows
   const meter = element('meter', {
@@ -57,7 +65,7 @@ function monthsView(months: AccountDescription['months']): readonly HTMLElement[
   if (used.length === 0) return [element('p', { class: 'muted' }, words.noUsage)]
   const cells = used.map(({ month, dataset, rows }) => [
     words.monthName(month),
-    dataset,
+    titles.get(dataset) ?? dataset,
     words.number(rows),
   ])
   return [monthBars(months), table(words.months, [words.month, words.dataset, words.rows], cells)]
