@@ -98,7 +98,7 @@ await t.test(
 
 // Guarantee: no address looks like another one, and no spelling of one escapes its limit.
 await t.test('an address with an invisible character gets no code', async (t) => {
-  const shop = await startShop(t)
+  const { shop } = openTestShop(t)
   for (const character of ['\u200b', '\u200e', '\u202e', '\u2066', '\u00ad', '\ufeff']) {
     const email = `a${character}b@example.org`
     t.equal(await ask(shop, email, '203.0.1.1'), 'email', JSON.stringify(email))
