@@ -36,7 +36,7 @@ exist, and as a control for another one. Fails where the texts or headers of two
 Prints for each way the median times and the p-values of the Mann-Whitney test against the first one:
 the times are reported, not judged.`
 
-/** Of each subject, before any is counted: the server's code is then compiled. */
+/** The most of each subject before any is counted: the server's code is then compiled. */
 const warmUpRounds = 300
 /** Headers of which every answer has its own. */
 const ownHeaders = /^(?:date|x-request-id|x-ratelimit-(?:remaining|reset)|connection|keep-alive)$/
@@ -91,7 +91,7 @@ async function measure(
   random: Random,
 ): Promise<ReadonlyMap<string, readonly number[]>> {
   const times = new Map<string, number[]>(subjects.map((each) => [each, []]))
-  for (let round = -warmUpRounds; round < rounds; round++) {
+  for (let round = -Math.min(warmUpRounds, rounds); round < rounds; round++) {
     const left = [...subjects]
     let first: string | null = null
     while (left.length > 0) {
