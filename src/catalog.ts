@@ -36,7 +36,10 @@ async function portalContents(registry: Registry): Promise<ReadonlyMap<string, s
   const contents = new Map<string, string>()
   for (const { path, file } of portalFiles) {
     try {
-      contents.set(file, await readText(resolve(folder, file)))
+      const text = await readText(resolve(folder, file))
+      const isImage = path.at(-1) !== 'logo' || /<svg[\s>]/.test(text)
+      if (!isImage) throw new FileError(file, 'has no <svg>: name an image in SVG')
+      contents.set(file, text)
     } catch (cause) {
       if (!(cause instanceof FileError)) throw cause
       const problem = `${locate(path)}: ${path.join('.')}: ${file} ${cause.reason}.`

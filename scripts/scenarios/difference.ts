@@ -1,10 +1,7 @@
 import { Agent } from 'node:http'
 import { join } from 'node:path'
-import { removeCodes } from '../../src/control/mailed-codes/email-codes.js'
-import { SqliteStore } from '../../src/control/store/sqlite-store.js'
-import { createSubscription } from '../../src/control/subscriptions.js'
-import { machine } from '../../test/support/machine.js'
 import { openDuckDb, writeParquet } from '../harness/duckdb.js'
+import { demand, differenceOf } from '../harness/fault.js'
 import {
   makeFixture,
   makeFolder,
@@ -13,9 +10,7 @@ import {
   unlimited,
   writeRegistry,
 } from '../harness/fixture.js'
-import type { Fixture } from '../harness/fixture.js'
-import { sendWell } from '../harness/http.js'
-import type { Target } from '../harness/http.js'
+import type { Reply } from '../harness/http.js'
 import { optionalText, whole } from '../harness/options.js'
 import { randomOf } from '../harness/random.js'
 import type { Random } from '../harness/random.js'
@@ -23,7 +18,9 @@ import { markdownTable } from '../harness/report.js'
 import type { Run } from '../harness/script.js'
 import { mannWhitneyP, median } from '../harness/statistics.js'
 import { ask, datasetsWith, findDoors, names, select } from './difference/doors.js'
-import { formMessage, shopSettings } from './parts/visitors.js'
+import { formWays, openStore, sellToKnown, shopOfKnown } from './difference/forms.js'
+import type { Way } from './difference/forms.js'
+import { networkOf, shopSettings } from './parts/visitors.js'
 import { scenario } from './scenario.js'
 import type { Facts, Given } from './scenario.js'
 
@@ -32,110 +29,90 @@ const options = {
   requests: whole('requests for each name at each door', 5000, 20, 1_000_000),
 }
 
-const about = `Asks the built server for datasets that a token may not read, in random turns over one
-kept connection: one that does not exist, one that is ungranted, one that is also unlisted, and as a
-control another one that does not exist. Then asks for a lost token with addresses that have a
-subscription or none. Prints for each door the median times and the p-values of the Mann-Whitney test
-against the first one. The times are reported, not judged: test/io/http/leak.test.ts and
-test/sales/orders/routes/lost-token.test.ts check that the answers are equal.`
+const about = `Asks the built server, in random turns over one kept connection, for what a client may
+not know of: datasets that a token may not read, and at the forms of the shop and of the owner
+addresses, companies, orders and links of letters. Beside each known one it asks for one that does not
+exist, and as a control for another one. Fails where the texts or headers of two answers differ.
+Prints for each way the median times and the p-values of the Mann-Whitney test against the first one:
+the times are reported, not judged.`
 
-const compared = ['ungranted', 'unlisted', 'unknownToo'] as const
-/** Addresses of one length, so that it tells nothing. Who has a subscription is called known. */
-const addresses = { unknown: 'stray', known: 'buyer', unknownToo: 'other' } as const
-/** Addresses of each kind: within the limit of codes for one address and for all visitors. */
-const addressCount = 100
-const lostToken = 'lost token'
-/** Of each subject, before any is counted: the server's code is then compiled. */
+/** The most of each subject before any is counted: the server's code is then compiled. */
 const warmUpRounds = 300
+/** Headers of which every answer has its own. */
+const ownHeaders = /^(?:date|x-request-id|x-ratelimit-(?:remaining|reset)|connection|keep-alive)$/
 
-/** A server, and those that ask it. */
-interface Targets {
-  readonly fixture: Fixture
-  readonly own: Target
-  readonly other: Target
-}
-
-async function startTargets(run: Run): Promise<Targets> {
+/** Every way to ask a server that is started for it. */
+async function startWays(run: Run): Promise<readonly Way[]> {
   const fixture = await makeFixture(await makeFolder(run, 'check-difference'))
   const datasets = datasetsWith(unlimited)
   using duckdb = await openDuckDb()
   for (const name of Object.keys(datasets)) {
     await writeParquet(duckdb, join(fixture.folder, 'data', `${name}.parquet`), select)
   }
-  await writeRegistry(fixture.folder, datasets)
+  await writeRegistry(fixture.folder, datasets, shopOfKnown)
   const { token } = await subscribe(fixture, [`${names.granted}:all`])
   const other = await subscribe(fixture, [`${names.unlisted}:all`])
-  await sellToKnown(fixture)
   const settings = await shopSettings(run.cleanup)
   const { base } = await serve(fixture, run.cleanup, { settings })
+  const store = openStore(fixture)
+  run.cleanup.add(() => store.close())
+  await sellToKnown(store)
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   run.cleanup.add(async () => agent.destroy())
   const target = { base, agent, token }
-  return { fixture, own: target, other: { ...target, token: other.token } }
-}
-
-/** Sells a subscription to every known address. */
-async function sellToKnown(fixture: Fixture): Promise<void> {
-  const store = openStore(fixture)
-  for (let at = 0; at < addressCount; at++) {
-    await createSubscription(store, {
-      email: emailOf('known', at),
-      grants: [{ dataset: names.granted, plan: 'all' }],
-      months: 12,
-      globalRows: null,
-      priceRub: 0,
-      language: 'en',
-      now: () => Date.now(),
-    })
-  }
-  await store.close()
-}
-
-function emailOf(kind: keyof typeof addresses, at: number): string {
-  return `${addresses[kind]}-${String(at).padStart(3, '0')}@example.org`
-}
-
-function openStore({ folder }: Fixture): SqliteStore {
-  return SqliteStore.open(join(folder, 'state', 'control.db'), machine)
-}
-
-/** Asks for each subject once a round, each round in another order; the times in milliseconds. */
-async function measure<Subject extends string>(
-  subjects: readonly Subject[],
-  { rounds, random }: { readonly rounds: number; readonly random: Random },
-  askFor: (subject: Subject, round: number) => Promise<number>,
-): Promise<ReadonlyMap<Subject, readonly number[]>> {
-  const times = new Map<Subject, number[]>(subjects.map((each) => [each, []]))
-  for (let round = -warmUpRounds; round < rounds; round++) {
-    const left = [...subjects]
-    while (left.length > 0) {
-      const [subject] = left.splice(random.whole(0, left.length - 1), 1)
-      if (subject === undefined) continue
-      const ms = await askFor(subject, round + warmUpRounds)
-      if (round >= 0) times.get(subject)?.push(ms)
+  const doors = await findDoors(target, { ...target, token: other.token })
+  // Visitors have a limit by address.
+  let requests = 0
+  const ways = doors.map((door): Way => {
+    // Visitors see what is listed: there is nothing to hide.
+    const hidden = door.isPublic ? [] : ['ungranted']
+    return {
+      name: door.name,
+      subjects: ['unknown', ...hidden, 'unlisted', 'unknownToo'],
+      ask: async (subject) => {
+        const dataset = names[subject as keyof typeof names]
+        const message = door.messageFor(dataset)
+        const headers = { ...message.headers, ...networkOf(requests++) }
+        const from = { ...door, messageFor: () => ({ ...message, headers }) }
+        return { reply: await ask(target, from, dataset), own: [dataset] }
+      },
     }
-  }
-  return times
+  })
+  return [...ways, ...(await formWays(store, target))]
 }
 
 /**
- * Times of asking for a code with known and unknown addresses. Each request comes from a network of
- * its own, and the codes are removed, as after an hour, before an address meets its limit.
+ * Asks for each subject once a round, each round in another order; the times in milliseconds.
+ * @throws Fault where two answers of a round differ
  */
-async function measureLostToken({ fixture, own }: Targets, how: Parameters<typeof measure>[1]) {
-  const store = openStore(fixture)
-  const kinds = ['unknown', 'known', 'unknownToo'] as const
-  let requests = 0
-  const times = await measure(kinds, how, async (kind, round) => {
-    if (requests % (addressCount * kinds.length) === 0) {
-      await store.write((tx) => removeCodes(tx, { until: Date.now(), ahead: Infinity }))
+async function measure(
+  { name, subjects, ask }: Way,
+  rounds: number,
+  random: Random,
+): Promise<ReadonlyMap<string, readonly number[]>> {
+  const times = new Map<string, number[]>(subjects.map((each) => [each, []]))
+  for (let round = -Math.min(warmUpRounds, rounds); round < rounds; round++) {
+    const left = [...subjects]
+    let first: string | null = null
+    while (left.length > 0) {
+      const [subject] = left.splice(random.whole(0, left.length - 1), 1)
+      if (subject === undefined) continue
+      const { reply, own } = await ask(subject)
+      demand(reply.status !== 429, `${name}: a limit was met, and nothing is compared`)
+      const shape = shapeOf(reply, own)
+      const different = differenceOf(shape, (first ??= shape))
+      demand(different === null, `${name}: the answer about "${subject}" differs ${different}`)
+      if (round >= 0) times.get(subject)?.push(reply.ms)
     }
-    const fields = { email: emailOf(kind, round % addressCount) }
-    const message = formMessage('/lost-token?lang=en', fields, requests++)
-    return (await sendWell({ ...own, token: '' }, message)).ms
-  })
-  await store.close()
+  }
   return times
+}
+
+/** An answer without what only its own request has. */
+function shapeOf({ status, headers, text }: Reply, own: readonly string[]): string {
+  const kept = Object.entries(headers).filter(([name]) => !ownHeaders.test(name))
+  const answer = JSON.stringify([status, kept, text])
+  return own.reduce((shape, each) => (each === '' ? shape : shape.replaceAll(each, 'OWN')), answer)
 }
 
 /** Medians in microseconds, and how probable so large differences of the times are by chance. */
@@ -146,32 +123,19 @@ function cellsOf(times: ReadonlyMap<string, readonly number[]>): readonly string
 }
 
 async function check({ door: wanted, requests, seed }: Given<typeof options>, run: Run) {
-  const targets = await startTargets(run)
-  const { own, other } = targets
-  const isWanted = (name: string) => wanted === null || name.includes(wanted)
-  const doors = [...(await findDoors(own, other)).entries()]
-  for (const isPublic of [false, true]) {
-    // Visitors see what is listed: there is nothing to hide.
-    const subjects = ['unknown', ...compared.filter((each) => !isPublic || each !== 'ungranted')]
+  const doors = (await startWays(run)).filter(
+    ({ name }) => wanted === null || name.includes(wanted),
+  )
+  for (const group of Map.groupBy(doors, ({ subjects }) => subjects.join()).values()) {
+    const subjects = group[0]?.subjects ?? []
     const rows: (readonly string[])[] = []
-    for (const [at, door] of doors.filter(([, each]) => each.isPublic === isPublic)) {
-      if (!isWanted(door.name)) continue
+    for (const door of group) {
       run.update(door.name)
-      const how = { rounds: requests, random: randomOf(seed, at) }
-      const times = await measure(subjects as (keyof typeof names)[], how, async (subject) => {
-        return (await ask(own, door, names[subject])).ms
-      })
+      const times = await measure(door, requests, randomOf(seed, doors.indexOf(door)))
       rows.push([door.name, ...cellsOf(times)])
     }
     const titles = ['door', ...subjects, ...subjects.slice(1).map((each) => `p ${each}`)]
-    if (rows.length > 0) run.print(`${markdownTable(titles, rows)}\n`)
-  }
-  if (isWanted(lostToken)) {
-    run.update(lostToken)
-    const how = { rounds: requests, random: randomOf(seed, doors.length) }
-    const titles = ['door', 'unknown', 'known', 'unknownToo', 'p known', 'p unknownToo']
-    const row = [lostToken, ...cellsOf(await measureLostToken(targets, how))]
-    run.print(`${markdownTable(titles, [row])}\n`)
+    run.print(`${markdownTable(titles, rows)}\n`)
   }
   const facts: Facts = [['requests', `${requests} for each name at each door; medians in µs`]]
   return facts

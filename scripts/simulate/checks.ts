@@ -92,15 +92,15 @@ function checkPapers(world: World, before: Books, after: Books): void {
     const name = world.nameOf(id)
     world.require((paper !== null) === amountRub > 0, `${name}: ${amountRub} RUB, paper ${paper}`)
     if (paper === null) continue
-    const { kind, title, parties, line } = paperIn(paper)
+    const { kind, title, parties, lines } = paperIn(paper)
     const wanted = state === 'confirmed' ? 'receipt' : 'invoice'
     world.require(kind === wanted, `${name}: ${state}, with ${kind}`)
     const number = state === 'confirmed' ? `Receipt ${receipt} ` : `Invoice ${id} `
     world.require(title.startsWith(number), `${name}: its paper is "${title}"`)
     const was = before.orders.get(id)?.paper
     if (typeof was !== 'string') continue
-    const isSame = JSON.stringify([paperIn(was).parties, paperIn(was).line])
-    world.require(isSame === JSON.stringify([parties, line]), `${name}: another buyer or sum`)
+    const isSame = JSON.stringify([paperIn(was).parties, paperIn(was).lines])
+    world.require(isSame === JSON.stringify([parties, lines]), `${name}: another buyer or sum`)
   }
 }
 

@@ -8,7 +8,8 @@ const [companyDigits, personDigits] = [10, 12] as const
 
 /** Whether a text is an INN with right check digits: 10 digits of a company, 12 of a person. */
 export function isInn(text: string): boolean {
-  if (!/^(?:\d{10}|\d{12})$/.test(text)) return false
+  // There is no region 00: else an INN of zeros would be right.
+  if (!/^(?!00)(?:\d{10}|\d{12})$/.test(text)) return false
   const checked = text.length === companyDigits ? [companyDigits] : [personDigits - 1, personDigits]
   return checked.every((end) => checkDigit(text.slice(0, end - 1)) === Number(text[end - 1]))
 }

@@ -2,8 +2,8 @@ import { domainToASCII, domainToUnicode } from 'node:url'
 
 export const emailLengthMax = 254
 
-/** One `@`; no space, control character or RFC 5322 special, so that it is one address. */
-export const emailPattern = /^[^\s\p{Cc}@,;:<>()[\]"\\]+@[^\s\p{Cc}@,;:<>()[\]"\\]+$/u
+/** One `@`; no space, control character or RFC 5322 special: one address, like no other one. */
+export const emailPattern = /^[^\s\p{Cc}\p{Cf}@,;:<>()[\]"\\]+@[^\s\p{Cc}@,;:<>()[\]"\\]+$/u
 
 /**
  * An address with its domain in one form; null for what is no address. A mail server gets domains

@@ -67,6 +67,14 @@ export function grantTexts(grants: readonly Grant[]): readonly string[] {
   return grants.map(({ dataset, plan }) => `${dataset}:${plan}`)
 }
 
+/** The grants of such texts. */
+export function grantsOfTexts(texts: readonly string[]): readonly Grant[] {
+  return texts.map((text) => {
+    const [dataset = '', plan = ''] = text.split(':', 2)
+    return { dataset, plan }
+  })
+}
+
 /** The grants of all subscriptions that are live now; readable in the schema of older releases. */
 export function liveGrants(store: ControlStore, now: number): Promise<readonly Grant[]> {
   return store.all<Grant>(

@@ -26,7 +26,7 @@ const vatText = 'none or a whole percentage, 0 to 30'
 const legalShape = 'an object {name, inn, kpp, address, bank, email, phone, vat}'
 const LegalSchema = objectOf(legalShape, {
   name: localText,
-  inn: Type.Refine(Type.String({ description: 'an INN, in quotes' }), isInn),
+  inn: Type.Refine(Type.String({ description: 'a valid INN, in quotes' }), isInn),
   kpp: Type.Optional(
     Type.String({ pattern: '^\\d{9}$', description: 'a KPP of 9 digits, in quotes' }),
   ),
@@ -57,7 +57,7 @@ export const PortalSchema = objectOf(
       Type.String({ pattern: '\\.svg$', description: 'the path of an SVG file' }),
     ),
     color: Type.Optional(
-      Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: 'a colour such as "#2349b8"' }),
+      Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: 'a colour, quoted: "#2349b8"' }),
     ),
     headline: Type.Optional(localText),
     intro: Type.Optional(localFile),

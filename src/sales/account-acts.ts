@@ -19,7 +19,8 @@ import { finishReissue, startReissue } from './orders/new-token.js'
 import { tokenPage } from './orders/routes/order-pages.js'
 import { refusalOf } from './orders/routes/read-form.js'
 import type { SentForm } from './orders/routes/read-form.js'
-import { itemsOf, typedCode } from './orders/routes/shop-routes.js'
+import { grantsOfTexts } from '../control/grants.js'
+import { typedCode } from './orders/routes/shop-routes.js'
 import type { Shop } from './orders/shop.js'
 import {
   orderChange,
@@ -74,7 +75,7 @@ export const accountActs: ReadonlyMap<string, Act> = new Map<string, Act>([
 
 function wantedIn({ fields, text }: Asked): Wanted {
   if (fields.has('months')) return { months: Number(text('months')) }
-  return { plans: itemsOf(fields.getAll('plan').filter((plan) => plan !== '')) }
+  return { plans: grantsOfTexts(fields.getAll('plan').filter((plan) => plan !== '')) }
 }
 
 async function quote(asked: Asked): Promise<string> {

@@ -216,6 +216,12 @@ await t.test(
     await t.rejects(readRegistry(registryOf(world)), {
       message: /registry\.yaml:\d+:\d+: portal\.pages\.about: none\.md is not there\./,
     })
+    for (const logo of ['', '<html><script>alert(1)</script></html>']) {
+      await writeFile(join(world.folder, 'bad.svg'), logo)
+      const bad = join(world.folder, 'bad.yaml')
+      await writeFile(bad, `${dataset}portal: {logo: bad.svg}\n`)
+      await t.rejects(readRegistry(bad), { message: /portal\.logo: bad\.svg has no <svg>/ })
+    }
     await writeFile(join(world.folder, 'none.md'), 'here now')
     await reload(world)
     t.match((await world.get('/about?lang=en')).text, 'here now')

@@ -9,7 +9,8 @@ const parse = (portal: string, before = '') =>
 await t.test('mistakes of the portal have their line, and say what is right', (t) => {
   const mistakes: readonly (readonly [portal: string, message: string])[] = [
     ['{titel: x}', 'portal.titel: unknown key. Did you mean "title"?'],
-    ['{color: red}', 'portal.color: must be a colour such as "#2349b8", got "red".'],
+    ['{color: red}', 'portal.color: must be a colour, quoted: "#2349b8", got "red".'],
+    ['{color: #8a1f5c\n}', 'portal.color: must be a colour, quoted: "#2349b8", got null.'],
     ['{logo: logo.png}', 'portal.logo: must be the path of an SVG file, got "logo.png".'],
     ['{owners: []}', 'portal.owners: must be a list of e-mail addresses.'],
     ['{owners: [me]}', 'portal.owners.0: must be an e-mail address, got "me".'],
@@ -17,11 +18,11 @@ await t.test('mistakes of the portal have their line, and say what is right', (t
     ['{legal: {name: A, address: B}}', 'portal.legal.inn: is missing.'],
     [
       '{legal: {name: A, address: B, inn: "7707083894"}}',
-      'portal.legal.inn: must be an INN, in quotes, got "7707083894".',
+      'portal.legal.inn: must be a valid INN, in quotes, got "7707083894".',
     ],
     [
       '{legal: {name: A, address: B, inn: 7707083893}}',
-      'portal.legal.inn: must be an INN, in quotes',
+      'portal.legal.inn: must be a valid INN, in quotes',
     ],
     [
       '{legal: {name: A, address: B, inn: "7707083893", vat: 31}}',
@@ -45,6 +46,7 @@ await t.test('an INN is right when its check digits are, of companies and of peo
       t.notOk(isInn(wrong), wrong)
     }
   }
+  for (const zeros of [10, 12]) t.notOk(isInn('0'.repeat(zeros)), 'there is no region 00')
   for (const text of ['', '770800476', '77080047671', ' 7708004767', '77О8004767']) {
     t.notOk(isInn(text), text)
   }

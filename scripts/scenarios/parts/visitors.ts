@@ -12,7 +12,13 @@ export async function shopSettings(cleanup: Cleanup): Promise<NodeJS.ProcessEnv>
   }
 }
 
-/** The form of a visitor; neighbouring numbers come from networks that have nothing in common. */
+/** The address of a visitor's network; neighbouring numbers have nothing in common. */
+export function networkOf(visitor: number): Readonly<Record<string, string>> {
+  const bytes = [20 + (visitor % 100), (visitor >> 8) & 255, visitor & 255, 1]
+  return { 'x-forwarded-for': bytes.join('.') }
+}
+
+/** The form of a visitor. */
 export function formMessage(
   path: string,
   fields: Readonly<Record<string, string>>,
@@ -23,10 +29,6 @@ export function formMessage(
     path,
     body: new URLSearchParams(fields).toString(),
     type: 'application/x-www-form-urlencoded',
-    headers: {
-      accept: 'text/html',
-      'sec-fetch-site': 'same-origin',
-      'x-forwarded-for': `${20 + (visitor % 100)}.${(visitor >> 8) & 255}.${visitor & 255}.1`,
-    },
+    headers: { accept: 'text/html', 'sec-fetch-site': 'same-origin', ...networkOf(visitor) },
   }
 }

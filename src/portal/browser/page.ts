@@ -12,11 +12,22 @@ if (ownerOrder instanceof HTMLFormElement) openOwnerOrder(ownerOrder)
 const total = document.getElementById('order-total')
 if (total) showTotals(total)
 keepAccountToken()
+sendFormsOnce()
 
 /** The sign-in leads back to what the page shows, which is in a part of its address not sent. */
 function followFragment(): void {
   const link = document.querySelector<HTMLAnchorElement>('a.person')
   link?.addEventListener('click', () => {
     link.href = link.href.replace(/(%23.*)?$/, encodeURIComponent(location.hash))
+  })
+}
+
+/** The answer to the second click of a double click would take the place of the first one. */
+function sendFormsOnce(): void {
+  const doubleClickMs = 1000
+  let sentMs = -Infinity
+  document.addEventListener('submit', (event) => {
+    if (event.timeStamp - sentMs < doubleClickMs) event.preventDefault()
+    else sentMs = event.timeStamp
   })
 }

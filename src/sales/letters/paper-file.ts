@@ -11,9 +11,9 @@ import { escaped } from './render.js'
 const withPaper: readonly Letter['kind'][] = ['new-token', 'order-confirmed', 'order-received']
 
 const style =
-  'body{max-width:45rem;margin:2rem auto;font:1rem/1.5 sans-serif}' +
+  'body{max-width:45rem;margin:2rem auto;font:1rem/1.5 sans-serif;overflow-wrap:anywhere}' +
   'dt{color:#555}dd{margin:0 0 .5rem}table{width:100%;border-collapse:collapse}' +
-  'th,td{padding:.25rem .5rem;border:1px solid #888;text-align:left}'
+  'th,td{padding:.25rem .5rem;border:1px solid #888;text-align:left}td+td{white-space:nowrap}'
 
 /** The invoice or receipt that a letter comes with; null for a letter without one. */
 export async function paperFor(
@@ -30,7 +30,7 @@ export async function paperFor(
 
 /** A paper as an HTML file of its own, to open and print without the portal. */
 function paperFile(language: Language, paper: Paper): string {
-  const { title, parties, headings, line, notes } = paper
+  const { title, parties, headings, lines, notes } = paper
   const cells = (tag: 'th' | 'td', texts: readonly string[]) =>
     `<tr>${texts.map((text) => `<${tag}>${escaped(text)}</${tag}>`).join('')}</tr>`
   return [
@@ -39,7 +39,7 @@ function paperFile(language: Language, paper: Paper): string {
     `<head><meta charset="utf-8"><title>${escaped(title)}</title><style>${style}</style></head>`,
     `<body><h1>${escaped(title)}</h1>`,
     `<dl>${parties.map(party).join('')}</dl>`,
-    `<table>${cells('th', headings)}${cells('td', line)}</table>`,
+    `<table>${cells('th', headings)}${lines.map((line) => cells('td', line)).join('')}</table>`,
     ...notes.map((note) => `<p>${escaped(note)}</p>`),
     '</body></html>',
     '',

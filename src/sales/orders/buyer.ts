@@ -17,7 +17,7 @@ const lettersMax = 500
 export function checkedBuyer(typed: TypedBuyer): Buyer | null {
   const name = plainText(typed.name)
   const address = plainText(typed.address)
-  const [inn, kpp] = [typed.inn, typed.kpp].map((digits) => digits.replaceAll(/\s/g, ''))
+  const [inn, kpp] = [typed.inn, typed.kpp].map((digits) => digits.replaceAll(/[\s\p{Cf}]/gu, ''))
   if ([name, address, inn, kpp].every((text) => text === '')) return null
   const isKpp = kpp === '' || /^\d{9}$/.test(kpp ?? '')
   const isShort = Math.max(name.length, address.length) <= lettersMax

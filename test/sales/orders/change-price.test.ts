@@ -319,7 +319,7 @@ async function changeByBuyer(t: Test, id: string, wanted: string): Promise<numbe
     t.match(paperOf(registry, await showOrder(store, orderId)), { kind: 'invoice' })
     await confirmOrder(shop, orderId)
     const receipt = paperOf(registry, await showOrder(store, orderId))
-    t.match(receipt, { kind: 'receipt', line: [/^Change of plans/, roubles(amountRub)] })
+    t.match(receipt, { kind: 'receipt', lines: [[/^Change of plans/, roubles(amountRub)]] })
   }
   return amountRub
 }

@@ -96,6 +96,15 @@ await t.test(
   },
 )
 
+// Guarantee: no address looks like another one, and no spelling of one escapes its limit.
+await t.test('an address with an invisible character gets no code', async (t) => {
+  const { shop } = openTestShop(t)
+  for (const character of ['\u200b', '\u200e', '\u202e', '\u2066', '\u00ad', '\ufeff']) {
+    const email = `a${character}b@example.org`
+    t.equal(await ask(shop, email, '203.0.1.1'), 'email', JSON.stringify(email))
+  }
+})
+
 await t.test('a network asks for twenty codes an hour: an IPv4 /24, an IPv6 /64', async (t) => {
   for (const [inside, outside] of [
     [(n: number) => `203.0.113.${n}`, '203.0.114.1'],

@@ -155,6 +155,7 @@ await t.test('each report counts a small world, alike on the page and in JSON', 
     cellsUnder(page, 'Subscriptions that end within 30 days').map(([id]) => id),
     ending.map((line) => line['subscription']),
   )
+  t.match(page, 'Things: plan start', 'people read titles')
   const used = await report('usage')
   const of = { subscription: reader.subscriptionId, email: 'subscriber@example.org' }
   t.same(used.slice(0, 3), [
@@ -163,16 +164,16 @@ await t.test('each report counts a small world, alike on the page and in JSON', 
     { ...of, dataset: 'things', plan: 'pro', rows: 3, limit: 500_000, share: 3 / 500_000 },
   ])
   t.same(cellsUnder(page, 'Rows used this month').slice(0, 3), [
-    [reader.subscriptionId, of.email, 'parts', 'start', '25', '100', '25%'],
+    [reader.subscriptionId, of.email, 'Parts', 'start', '25', '100', '25%'],
     [reader.subscriptionId, of.email, 'all datasets together', '', '28', '1,000', '2%'],
-    [reader.subscriptionId, of.email, 'things', 'pro', '3', '500,000', '0%'],
+    [reader.subscriptionId, of.email, 'Things', 'pro', '3', '500,000', '0%'],
   ])
   t.equal(used.length, 3 + 6, 'and a line for each live subscription without use')
   await same('refusals', 'Refused requests of the last 30 days', [
     { error: 'unauthorized', status: 401, requests: 2 },
     { error: 'bad_request', status: 400, requests: 1 },
   ])
-  t.match(cellsUnder(page, 'Datasets'), [['hidden'], ['parts'], ['things', 'served', '99']])
+  t.match(cellsUnder(page, 'Datasets'), [['Hidden'], ['Parts'], ['Things', 'served', '99']])
 })
 
 await t.test('reports of a new server are empty', async (t) => {

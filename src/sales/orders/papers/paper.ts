@@ -5,7 +5,8 @@ import type { ControlStore } from '../../../control/store/store.js'
 import { textIn } from '../../../registry/local-text.js'
 import { titleIn } from '../../../registry/portal-schema.js'
 import type { Legal } from '../../../registry/portal-schema.js'
-import { grantedTitle } from '../../../registry/registry.js'
+import { priceRub } from '../../../registry/price.js'
+import { grantedTitle, planOf } from '../../../registry/registry.js'
 import type { Registry } from '../../../registry/registry.js'
 import { paperWords } from './paper-words.js'
 import type { PaperWords } from './paper-words.js'
@@ -21,9 +22,9 @@ export interface Paper {
   readonly title: string
   /** Seller and buyer. */
   readonly parties: readonly (readonly [name: string, value: string])[]
-  /** The headings of the one line, and its cells: what, and its amount. */
   readonly headings: readonly [what: string, amount: string]
-  readonly line: readonly [what: string, amount: string]
+  /** One for each plan, or one for all of a change. Their sum is the order's amount. */
+  readonly lines: readonly (readonly [what: string, amount: string])[]
   /** The sum, its VAT, the sum in words, and until when or what for it is paid. */
   readonly notes: readonly string[]
 }
@@ -34,9 +35,12 @@ export interface Paper {
  * owner entered is made anew.
  */
 export function paperOf(registry: Registry | null, order: Order): Paper | null {
+  return keptPaper(order) ?? newPaper(registry, order)
+}
+
+function keptPaper({ paper }: Order): Paper | null {
   // `writePaper` wrote it.
-  const kept = order.paper === null ? null : (JSON.parse(order.paper) as Paper)
-  return kept ?? newPaper(registry, order)
+  return paper === null ? null : (JSON.parse(paper) as Paper)
 }
 
 /** Keeps the paper of an order as it is now, in the caller's transaction. */
@@ -72,7 +76,8 @@ function content(
 ): Omit<Paper, 'kind' | 'title'> {
   const { language, amountRub } = order
   const say = paperWords(language)
-  const amount = say.kopecks(BigInt(amountRub) * 100n)
+  const amountOf = (roubles: number) => say.kopecks(BigInt(roubles) * 100n)
+  const amount = amountOf(amountRub)
   const { vatPercent } = legal
   const vat =
     vatPercent === null
@@ -84,7 +89,13 @@ function content(
       [say.buyer, buyerText(order, say)],
     ],
     headings: [say.what, say.amount],
-    line: [subjectOf(registry, order, say), amount],
+    // A receipt has those of its invoice: titles and prices may have changed since.
+    lines:
+      keptPaper(order)?.lines ??
+      pricedParts(registry, order).map(([items, roubles]) => [
+        subjectOf(registry, { ...order, items }, say),
+        amountOf(roubles),
+      ]),
     notes: [`${say.total(amount)} ${vat}`, sumInWords(language, amountRub), note],
   }
 }
@@ -115,7 +126,11 @@ function joined(parts: readonly (string | null)[]): string {
 }
 
 /** The plans of an order, with the titles of their datasets. */
-export function plansText(registry: Registry, language: Language, { items }: Order): string {
+export function plansText(
+  registry: Registry,
+  language: Language,
+  { items }: Pick<Order, 'items'>,
+): string {
   const say = paperWords(language)
   const texts = items.map((item) => {
     const title = registry.datasets.get(item.dataset)?.title ?? item.dataset
@@ -124,7 +139,20 @@ export function plansText(registry: Registry, language: Language, { items }: Ord
   return texts.join('; ')
 }
 
-/** What is bought, in one line: the order keeps no prices of its parts. */
+/** The plans of an order, each with its price; all together where these are not its amount. */
+function pricedParts(
+  registry: Registry,
+  { kind, items, months, amountRub }: Order,
+): readonly (readonly [items: Order['items'], roubles: number])[] {
+  const parts = items.map((item) => {
+    const plan = planOf(registry, item)
+    return [[item], plan ? priceRub([plan], months ?? 0) : NaN] as const
+  })
+  const sum = parts.reduce((total, [, roubles]) => total + roubles, 0)
+  return kind !== 'change' && sum === amountRub ? parts : [[items, amountRub]]
+}
+
+/** What is bought. */
 function subjectOf(registry: Registry, order: Order, say: PaperWords): string {
   const { language, months, kind } = order
   const plans = plansText(registry, language, order)

@@ -98,6 +98,7 @@ function planField(
 /** The choice of months; its parts have ids of their own. */
 export function monthsField({ language }: PageContext, chosen: number, id = 'months'): Html {
   const say = shopWordsOf(language)
+  const choices = [...monthChoices, chosen].filter((each) => Number.isInteger(each) && each > 0)
   const option = (months: number) => {
     const mark = months === chosen ? html`selected` : null
     return html`<option value="${months}" ${mark}>${say.monthsText(months)}</option>`
@@ -105,7 +106,7 @@ export function monthsField({ language }: PageContext, chosen: number, id = 'mon
   return html`<p>
     <label for="${id}">${say.months}</label>
     <select id="${id}" name="months" aria-describedby="${id}-hint">
-      ${monthChoices.map(option)}
+      ${[...new Set(choices)].map(option)}
     </select>
     <span class="muted" id="${id}-hint">${say.yearHint}</span>
   </p>`
@@ -137,22 +138,22 @@ export function emailField(
 /** The fields of a company; left empty by a person. */
 function buyerFields({ language }: PageContext, buyer: TypedBuyer): Html {
   const say = shopWordsOf(language)
-  const field = (name: keyof TypedBuyer, label: string, digits: number | null) =>
+  const field = (name: keyof TypedBuyer, label: string, isNumber = false) =>
     html`<p>
       <label for="buyer-${name}">${label}</label>
       <input
         id="buyer-${name}"
         name="buyer-${name}"
-        maxlength="${digits ?? 500}"
-        ${digits === null ? null : html`inputmode="numeric"`}
+        maxlength="500"
+        ${isNumber ? html`inputmode="numeric"` : null}
         value="${buyer[name]}"
       />
     </p>`
   return html`<fieldset>
     <legend>${say.company}</legend>
     <p class="muted">${say.companyHint}</p>
-    ${field('name', say.companyName, null)} ${field('inn', say.companyInn, 12)}
-    ${field('kpp', say.companyKpp, 9)} ${field('address', say.companyAddress, null)}
+    ${field('name', say.companyName)} ${field('inn', say.companyInn, true)}
+    ${field('kpp', say.companyKpp, true)} ${field('address', say.companyAddress)}
   </fieldset>`
 }
 

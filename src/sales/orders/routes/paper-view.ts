@@ -3,9 +3,8 @@ import type { Html } from '../../../portal/html.js'
 import type { Paper } from '../papers/paper.js'
 
 /** A paper as a part of a page; printed, nothing else of the page is on the sheet. */
-export function paperView({ title, parties, headings, line, notes }: Paper): Html {
+export function paperView({ title, parties, headings, lines, notes }: Paper): Html {
   const [what, amount] = headings
-  const [subject, sum] = line
   return html`<article class="paper">
     <h2>${title}</h2>
     <dl class="facts">${parties.map(([name, value]) => fact(name, value))}</dl>
@@ -17,10 +16,13 @@ export function paperView({ title, parties, headings, line, notes }: Paper): Htm
         </tr>
       </thead>
       <tbody>
-        <tr>
-          <td>${subject}</td>
-          <td class="number">${sum}</td>
-        </tr>
+        ${lines.map(
+          ([subject, sum]) =>
+            html`<tr>
+              <td>${subject}</td>
+              <td class="number">${sum}</td>
+            </tr>`,
+        )}
       </tbody>
     </table>
     ${notes.map((note) => html`<p>${note}</p>`)}

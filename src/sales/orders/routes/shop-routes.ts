@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Language } from '../../../config.js'
-import type { Grant } from '../../../control/grants.js'
+import { grantsOfTexts } from '../../../control/grants.js'
 import { orderOfEmail } from '../../../control/orders.js'
 import type { Showcase } from '../../../service/showcase.js'
 import type { TypedCode } from '../../codes.js'
@@ -130,19 +130,11 @@ function orderForm(
 /** The price of what is chosen so far; null where it is not on offer. */
 function quoteIfSold(shop: Shop, { plans, months }: OrderForm): Quote | null {
   try {
-    return quoteNew(shop, { items: itemsOf(plans), months, buyer: null })
+    return quoteNew(shop, { items: grantsOfTexts(plans), months, buyer: null })
   } catch (cause) {
     if (isRefusal(cause)) return null
     throw cause
   }
-}
-
-/** The plans that were chosen, each as `dataset:plan`. */
-export function itemsOf(plans: readonly string[]): readonly Grant[] {
-  return plans.map((text) => {
-    const [dataset = '', plan = ''] = text.split(':', 2)
-    return { dataset, plan }
-  })
 }
 
 function summaryOf({ showcase }: ShopRouteParts, context: PageContext, quote: Quote): Html {
@@ -157,7 +149,7 @@ async function answerOrder(
   const { language } = context
   const { plans, months, email, buyer } = filledIn(fields)
   if (fields.has('total')) return orderForm(parts, context, filledIn(fields), null)
-  const quote = quoteNew(shop, { items: itemsOf(plans), months, buyer: checkedBuyer(buyer) })
+  const quote = quoteNew(shop, { items: grantsOfTexts(plans), months, buyer: checkedBuyer(buyer) })
   const codeId = await startOrder(shop, { email, language, address: request.ip }, quote)
   return orderCodePage(context, showcase(language).datasets, { codeId, email, quote })
 }

@@ -1,4 +1,5 @@
 import type { DatasetState } from '../../../control/dataset-state.js'
+import { grantsOfTexts } from '../../../control/grants.js'
 import { inOrder } from '../../../control/in-order.js'
 import type { Order } from '../../../control/orders.js'
 import { fact, html } from '../../../portal/html.js'
@@ -7,14 +8,16 @@ import type { PageContext } from '../../../portal/page-context.js'
 import { signInWords } from '../../../portal/sign-in-words.js'
 import { titledPage } from '../../../portal/titled-page.js'
 import { wideTable } from '../../../portal/wide-table.js'
+import { grantedTitle } from '../../../registry/registry.js'
 import { isoTime } from '../../../text.js'
 import { accountWords } from '../../account-words.js'
 import { buyerText, plansText } from '../../orders/papers/paper.js'
 import { paperWords } from '../../orders/papers/paper-words.js'
+import { titleOf } from '../../orders/shop.js'
 import type { Shop } from '../../orders/shop.js'
 import type { Decision } from '../decide-order.js'
 import { readReport, reports } from '../reports.js'
-import type { ReportColumn, ReportName } from '../reports.js'
+import type { ReportColumn, ReportLine, ReportName } from '../reports.js'
 import { ownerWordsOf } from './owner-words.js'
 
 /** Lines of a table; the command line has all. */
@@ -43,7 +46,7 @@ export async function ownerPage(
         <p>${signIn.signedInAs(email)} <button type="submit">${signIn.signOut}</button></p>
       </form>
       ${ordersTable(context, shop, orders)} ${await reportTables(context, shop)}
-      ${datasetsTable(context, datasets)}`,
+      ${datasetsTable(context, shop, datasets)}`,
   )
 }
 
@@ -125,34 +128,41 @@ function reportTables(context: PageContext, shop: Shop): Promise<readonly Html[]
       columns: Object.fromEntries(
         reports[name].columns.map((column: ReportColumn) => [
           say.columns[column],
-          (line) => shownValue(context, column, line[column] ?? null),
+          (line) => shownValue(context, shop, column, line),
         ]),
       ),
     }),
   )
 }
 
-/** A value of a report in the language of the page. */
+/** A value of a report in the language of the page, with titles in place of names. */
 function shownValue(
   { words, language }: PageContext,
+  shop: Shop,
   column: ReportColumn,
-  value: string | number | null,
+  line: Partial<ReportLine<ReportColumn>>,
 ): string {
+  const value = line[column] ?? null
   if (value === null) return column === 'dataset' ? ownerWordsOf(language).overAll : ''
   if (typeof value === 'string') {
+    const [registry, dataset] = [shop.registry(), String(line.dataset)]
+    if (column === 'dataset') return titleOf(shop, language, dataset)
+    if (column === 'plan') return grantedTitle(registry, language, { dataset, plan: value })
+    const items = column === 'grants' ? grantsOfTexts(value.split(' ')) : null
+    if (items) return plansText(registry, language, { items })
     return column === 'expires_at' || column === 'week' ? words.day(value) : value
   }
   if (column === 'share') return `${Math.floor(value * 100)}%`
   return column === 'amount_rub' ? words.roubles(value) : words.number(value)
 }
 
-function datasetsTable(context: PageContext, datasets: readonly DatasetState[]): Html {
+function datasetsTable(context: PageContext, shop: Shop, datasets: readonly DatasetState[]): Html {
   const { words, language } = context
   const say = ownerWordsOf(language)
   return section(context, say.datasets, datasets, {
     command: 'das dataset list',
     columns: {
-      [say.columns.dataset]: ({ dataset }) => dataset,
+      [say.columns.dataset]: ({ dataset }) => titleOf(shop, language, dataset),
       [say.state]: ({ status }) => say.states[status],
       [say.columns.rows]: ({ rows }) => (rows === null ? '' : words.number(rows)),
       [say.since]: ({ updatedAt }) => words.day(isoTime(updatedAt)),

@@ -28,7 +28,7 @@ const legalText = `portal:
 `
 const company = {
   'buyer-name': 'ООО "Ромашка" <b>',
-  'buyer-inn': '7707 083893',
+  'buyer-inn': '\u200b7707 083893',
   'buyer-kpp': '770701001',
   'buyer-address': 'Тверь, ул. Лесная, 2',
 }
@@ -67,6 +67,37 @@ await t.test('a company gets an invoice with both sides, VAT, and the sum in wor
   for (const line of invoice.slice(0, 2)) t.match(plain(file?.html ?? ''), line)
   t.notMatch(file?.html, '<b>', 'what the buyer typed is text')
   t.match(letter?.text, 'Акме Данные', 'the name of the service stands in the letter')
+})
+
+await t.test('an invoice has a line for each plan, and their sum is the total', async (t) => {
+  const shop = await startCompany(t)
+  const plan = ['things:pro', 'parts:start']
+  const asked = await shop.send('/order?lang=ru', { ...wanted, plan, months: '14', ...company })
+  const typed = { id: codeIdIn(asked), code: await shop.code() }
+  const { text } = await shop.send('/order/code?lang=ru', typed)
+  const cells = (page: string) =>
+    [...plain(page).matchAll(/<td> ?([^<]+?) ?<\/td> <td class="number"> ?([^<]+?) ?</g)].map(
+      ([, what, amount]) => [what, amount],
+    )
+  const lines = [
+    ['Доступ к данным, Акме Данные (Вещи: тариф pro), 14 месяцев', '46 800,00 ₽'],
+    ['Доступ к данным, Акме Данные (Parts: тариф start), 14 месяцев', '1 200,00 ₽'],
+  ]
+  t.same(cells(text), lines)
+  t.match(plain(text), 'Итого: 48 000,00 ₽. В том числе НДС 20 %: 8 000,00 ₽.')
+  const orderId = /ord_\w{16}/.exec(text)?.[0] ?? ''
+  // A price that changed since is not that of the order.
+  const registry = shopRegistry(openShopText + legalText).replace(
+    'price_rub: 100}',
+    'price_rub: 99}',
+  )
+  writeFileSync(join(shop.world.folder, 'registry.yaml'), registry)
+  await shop.world.app.reload()
+  await shop.world.app.reload()
+  await confirmOrder(partsOf(shop), orderId)
+  const path = `/account/orders/${orderId}`
+  const receipt = await shop.open(path, await shop.signIn(buyer.email))
+  t.same(cells(receipt.text), lines)
 })
 
 // Guarantee: invoices and receipts open for the address that ordered alone.

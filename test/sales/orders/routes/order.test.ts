@@ -126,6 +126,22 @@ await t.test(
   },
 )
 
+await t.test('the months of a link are the chosen ones, also those of no button', async (t) => {
+  const { world } = await startShop(t)
+  for (const [months, total] of [
+    ['12', '₽9,900'],
+    ['7', '₽6,930'],
+    ['-1', null],
+    ['1.5', null],
+    ['x', null],
+  ] as const) {
+    const { text } = await world.get(`/order?lang=en&plan=things:start&months=${months}`)
+    const chosen = /<option value="([^"]+)" selected\s*>\d+ months</.exec(text)?.[1] ?? null
+    t.equal(chosen, total === null ? null : months)
+    t.equal(/Total: <strong>([^<]+)/.exec(text)?.[1] ?? null, total)
+  }
+})
+
 await t.test('a choice that is not on offer is refused, in the words of the page', async (t) => {
   const shop = await startShop(t)
   const email = 'buyer@example.org'
