@@ -1,10 +1,12 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { addWebhook } from '../../src/control/hooks/webhooks.js'
+import { noteVersion } from '../../src/control/hooks/events.js'
 import { showSubscription } from '../../src/control/subscriptions.js'
 import { confirmOrder } from '../../src/sales/orders/confirm-order.js'
 import { startMailServer } from '../sales/letters/fixtures/mail-server.js'
 import { connectAgent } from '../portal/fixtures/connected.js'
+import { hosts, isSignedBy, startReceiver } from '../sales/webhooks/fixtures/receiver.js'
 import { openShopText, partsOf, startShop } from '../portal/fixtures/shop-world.js'
 import { violations } from './fixtures/axe.js'
 import { builtPortal, listen, startChromium, visit } from './fixtures/chromium.js'
@@ -13,7 +15,7 @@ const browser = await startChromium(t)
 const portalFolder = await builtPortal(t)
 const mail = await startMailServer(t, { isPlain: true })
 const settings = { smtpUrl: mail.url }
-const shop = await startShop(t, { shop: openShopText, settings, portalFolder })
+const shop = await startShop(t, { shop: openShopText, settings, portalFolder, receivers: hosts })
 const base = await listen(shop.world)
 await shop.world.app.prepare()
 
@@ -124,6 +126,41 @@ await t.test('a connection is ended', async (t) => {
   await page.getByRole('row', { name: /Claude claude\.ai .* ended/ }).waitFor()
   t.equal(await page.getByRole('button', { name: 'End the connection of Claude' }).count(), 0)
   t.match(page.url(), '#connections-', 'what changed is in view')
+  t.same(complaints, [])
+})
+
+await t.test('a webhook is added, tested, sent again, given a new secret, removed', async (t) => {
+  const { token } = await shop.world.subscribe(['things:pro'])
+  const receiver = await startReceiver(t)
+  const { page, complaints, requests } = await openAccount(token)
+  const hooks = page.locator('section:has(> #webhooks)')
+  const of = (text: string) => hooks.getByRole('button', { name: `${text}: ${receiver.url}` })
+  await hooks.getByLabel('Address (https)').fill(receiver.url)
+  await hooks.getByLabel('a new version of a dataset').check()
+  await hooks.getByRole('button', { name: 'Add' }).click()
+  await hooks.getByText('This is the secret. Copy it now').waitFor()
+  const secret = hooks.locator('code')
+  const first = (await secret.textContent()) ?? ''
+  await of('Send a test').click()
+  await hooks.getByText('The test was delivered.').waitFor()
+  t.ok(receiver.received[0] && isSignedBy(first, receiver.received[0]))
+  await noteVersion(shop.store, { dataset: 'things', version: 'v1' }, shop.world.clock.ms)
+  await receiver.arrived(2)
+  await of('Messages').click()
+  const sent = hooks.getByRole('row', { name: 'a new version of a dataset delivered 1 204' })
+  await sent.waitFor()
+  t.equal(await secret.count(), 0, 'the secret is shown only once')
+  await sent.getByRole('button', { name: 'Send again: 1' }).click()
+  await hooks.getByText('Message 1 is sent again.').waitFor()
+  await receiver.arrived(3)
+  t.equal(receiver.received[2]?.headers['webhook-id'], receiver.received[1]?.headers['webhook-id'])
+  await of('New secret').click()
+  await secret.waitFor()
+  t.not(await secret.textContent(), first)
+  await of('Delete').click()
+  await hooks.getByText('There are no webhooks.').waitFor()
+  t.equal(await secret.count(), 0)
+  t.notMatch(requests.join(), 'whsec_')
   t.same(complaints, [])
 })
 

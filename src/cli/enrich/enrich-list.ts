@@ -75,10 +75,15 @@ export async function enrichList(
       writeFileSync(file, bytes)
     }
     const found = { ...order, ...kept, facts, answers }
-    const written = await finishList(list, read, judge, found, save).finally(() => {
-      fsyncSync(file)
-      closeSync(file)
-    })
+    const written = await finishList(list, read, judge, found, save)
+      .finally(() => {
+        fsyncSync(file)
+        closeSync(file)
+      })
+      .catch(async (cause: unknown) => {
+        await rm(`${target}.new`)
+        throw cause
+      })
     await rename(`${target}.new`, target)
     await rm(`${target}.part`)
     return enrichedResult(parts, order.out, read, written, answers)

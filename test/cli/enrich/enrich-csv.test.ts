@@ -150,6 +150,22 @@ await t.test('a column that the list has already is named after the dataset', as
   t.equal(text, `inn,name,_status,firms.name,firms._status\n${first},x,old,ООО «Фирма 0»,found\n`)
 })
 
+await t.test('what can not be named leaves the answers and no half of a list', async (t) => {
+  write('both.csv', `inn,revenue 2022,firms.revenue 2022\n${third},,\n`)
+  const before = await charged()
+  const argv = ['both.csv', '-o', 'both-out.csv', '--match', 'wide', '--select', 'revenue']
+  const { code, stderr } = await enrich(argv)
+  t.equal(code, 2)
+  t.match(stderr, /has the columns "revenue 2022" and "firms.revenue 2022": rename one/)
+  t.same(
+    ['', '.new', '.part'].map((ending) => existsSync(lists.path(`both-out.csv${ending}`))),
+    [false, false, true],
+  )
+  write('both.csv', `inn,renamed\n${third},\n`)
+  t.equal((await enrich(argv)).code, 0)
+  t.equal((await charged()) - before, 1, 'the list with another name goes on with them')
+})
+
 await t.test('zeros that a spreadsheet dropped are named, and put back on demand', async (t) => {
   const lost = first.replace(/^0/, '')
   write('lost.csv', `"a ""b""";inn\n"x;y";${lost}\n`)

@@ -17,6 +17,7 @@ const files = [
   'access/tokens',
   'access/unavailable',
   'access/windows',
+  'changes/restart',
   'hostile/injection',
   'http/column-facts',
   'http/errors',
