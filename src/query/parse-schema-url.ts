@@ -1,4 +1,5 @@
 import { badRequest } from '../errors.js'
+import { quoted } from '../text.js'
 import { parseFlag } from './parse-url.js'
 import { parseLabels } from './summary/parse-summary.js'
 import type { RawSummary } from './summary/raw-summary.js'

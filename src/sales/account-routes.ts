@@ -47,7 +47,7 @@ const nothingTyped = new URLSearchParams()
 
 /** Adds the account page, whose forms act with a token or for a person who signed in. */
 export function addAccount(app: FastifyInstance, parts: AccountRouteParts): void {
-  const { site, shop } = parts
+  const { site } = parts
   app.route({
     method: reading,
     url: '/account',
