@@ -83,38 +83,37 @@ function compileChanges(changes: Changes, range: Range, limit: number) {
   const parameters = new SqlParameters()
   const { key } = version
   const names = key.map((_, index) => `k${index}`).join(', ')
-  const differing = differences(columns, 's')
   const isCounted = counted.length === 0 ? 'true' : anyOf(differences(counted, 'f'))
-  const now = columns.map((column, index) => ({ column, sql: `n.s${index}` }))
-  const fields = differing.map(
+  const now = columns.map((column, index) => ({ column, sql: `s${index}` }))
+  const fields = differences(columns, 's').map(
     ({ column, sql }) => `CASE WHEN ${sql} THEN ${literal(JSON.stringify(column.name))} END`,
   )
   const keyCells = key.map((column, index) => ({ column: asKey(column), sql: `k${index}` }))
-  const changed = `'{"change":"changed","fields":[' || array_to_string([${fields.join(', ')}], ',')
-    || '],"row":' || ${encodeRow(duckdb, now)} || '}'`
+  // Each difference and each cell is written once: of wide rows, planning takes the most time.
   const sql = `
     WITH events AS MATERIALIZED (${eventsOf(changes, range, parameters)}),
     ends AS (
       SELECT ${names}, min(event) AS begun, max(event) AS ended FROM events GROUP BY ${names}
     ),
     judged AS (
-      SELECT ends.*, o, n, begun % 2 = 0 AND o.seen AS was_seen, ended % 2 = 1 AND n.seen AS is_seen
+      SELECT ends.*, ${now.map((cell) => `n.${cell.sql}`).join(', ')},
+        array_to_string([${fields.join(', ')}], ',') AS fields, ${isCounted} AS is_counted,
+        begun % 2 = 0 AND o.seen AS was_seen, ended % 2 = 1 AND n.seen AS is_seen
       FROM ends
       JOIN (SELECT * RENAME (event AS begun) FROM events) AS o USING (${names}, begun)
       JOIN (SELECT * RENAME (event AS ended) FROM events) AS n USING (${names}, ended)
     ),
     page AS (
       SELECT * FROM judged
-      WHERE was_seen <> is_seen
-        OR (was_seen AND ${anyOf(differing)} AND ${isCounted})
+      WHERE was_seen <> is_seen OR (was_seen AND fields <> '' AND is_counted)
       ORDER BY ${keyOrder(key)} LIMIT ${parameters.add(bindBigint(limit))}
     )
     SELECT encode(CASE
       WHEN NOT is_seen THEN '{"change":"removed","fields":[],"row":' ||
         ${encodeRow(duckdb, keyCells)} || '}'
-      WHEN NOT was_seen THEN '{"change":"added","fields":[],"row":' ||
-        ${encodeRow(duckdb, now)} || '}'
-      ELSE ${changed} END), ${keyTexts(duckdb, key.map(asKey))}
+      ELSE '{"change":"' || CASE WHEN was_seen THEN 'changed","fields":[' || fields
+        ELSE 'added","fields":[' END || '],"row":' || ${encodeRow(duckdb, now)} || '}'
+      END), ${keyTexts(duckdb, key.map(asKey))}
     FROM page ORDER BY ${keyOrder(key)}`
   return { sql, values: parameters.values }
 }
