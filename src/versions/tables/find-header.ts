@@ -1,5 +1,5 @@
 import { kindOf } from './cell-kinds.js'
-import { TableError, badLines, badLinesMax, shownText } from './table.js'
+import { TableError, badLines, badLinesMax, lineWord, shownText } from './table.js'
 import type { TableOrder, TableRow } from './table.js'
 
 /** As many rows as show what is usual. */
@@ -27,7 +27,7 @@ export function findHeader(
   const [first, row, ...below] = [filled[0], ...filled.slice(isTitled ? wide : 0)]
   if (!first || !row) throw new TableError(`error: ${file} is empty`)
   const value = hasHeader === null ? valueAmong(row, below) : undefined
-  const at = `${format === 'Excel' ? 'row' : 'line'} `
+  const at = `${lineWord(order)} `
   const doubts: string[] = []
   if (row !== first) {
     const title = `looks like a title above the names: ${shownText(first.cells.join(' '))}`

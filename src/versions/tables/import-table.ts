@@ -9,7 +9,7 @@ import { openExcel } from './excel-table.js'
 import { fileBytes } from './file-text.js'
 import { findHeader, isFilled, requireNames } from './find-header.js'
 import { openNdjson } from './ndjson-table.js'
-import { TableError, badLines, badLinesMax } from './table.js'
+import { TableError, badLines, badLinesMax, lineWord } from './table.js'
 import type { TableOrder, TableRow } from './table.js'
 
 /** How a file was understood, once it was written as Parquet. */
@@ -139,7 +139,8 @@ async function stageRows(
       throw new TableError(`error: ${order.file} has more than ${columnsMax} columns`)
     }
     for (const name of names.slice(profiles.length)) {
-      profiles.push(new ColumnProfile(name, stated.get(name) ?? null))
+      const isFirst = profiles.length === 0
+      profiles.push(new ColumnProfile(name, stated.get(name) ?? null, isFirst, lineWord(order)))
     }
     await file.appendFile(batch.map(recordOf).join(''))
     report(rows)

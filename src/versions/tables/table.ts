@@ -73,15 +73,20 @@ export const recordLettersMax = 16_000_000
 /** How many bad lines are shown. */
 export const badLinesMax = 20
 
+/** What the lines of a file are called. */
+export function lineWord({ format }: Pick<TableOrder, 'format'>): string {
+  return format === 'Excel' ? 'row' : 'line'
+}
+
 /** The error for bad lines, of which the first are given. */
 export function badLines(
-  { file, format }: Pick<TableOrder, 'file' | 'format'>,
+  order: Pick<TableOrder, 'file' | 'format'>,
   first: readonly Pick<TableRow, 'line' | 'problem'>[],
   count: number,
 ): TableError {
-  const word = format === 'Excel' ? 'row' : 'line'
+  const word = lineWord(order)
   return new TableError(
-    `error: ${file} has ${count} bad ${word}${count === 1 ? '' : 's'}, so nothing was written:`,
+    `error: ${order.file} has ${count} bad ${word}${count === 1 ? '' : 's'}, so nothing was written:`,
     ...first.slice(0, badLinesMax).map(({ line, problem }) => `  ${word} ${line}: ${problem}`),
     ...(count > badLinesMax ? [`  and ${count - badLinesMax} more`] : []),
   )
