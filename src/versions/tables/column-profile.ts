@@ -75,16 +75,29 @@ export class ColumnProfile {
   /** What has to be confirmed if this line is the only one with a text: it may have names. */
   doubtOf(line: number): string | null {
     const odd = this.#seen.get('text')
-    if (this.#stated || odd?.count !== 1 || odd.line !== line) return null
-    this.#seen.delete('text')
-    const [type] = this.#decide(this.#seen.size, false)
-    this.#seen.set('text', odd)
-    if (type === 'text') return null
+    const type = odd?.count === 1 ? this.typeAbove(line) : null
+    if (!odd || type === null) return null
     return (
       `${this.#at} ${line} may have names or units, not values: without ${shownText(odd.cell)}, ` +
       `${quoted(this.#name)} would be ${type}. Use --skip-lines ${line - 1} if the names are ` +
       `there, or --type ${this.#name}=text if it is a value.`
     )
+  }
+
+  /** The type that the first text, if it is in this line, keeps it from; null if none. */
+  typeAbove(line: number): CellType | null {
+    const odd = this.#seen.get('text')
+    if (this.#stated || odd?.line !== line) return null
+    this.#seen.delete('text')
+    const [type] = this.#decide(this.#seen.size, false)
+    this.#seen.set('text', odd)
+    return type === 'text' ? null : type
+  }
+
+  /** Whether the value in this line is the only whole number, among texts. */
+  isOnlyInteger(line: number): boolean {
+    const whole = this.#seen.get('integer')
+    return whole?.count === 1 && whole.line === line && this.#seen.has('text')
   }
 
   #exact(): CellType {

@@ -9,6 +9,7 @@ import { openExcel } from './excel-table.js'
 import { fileBytes } from './file-text.js'
 import { findHeader, isFilled, requireNames } from './find-header.js'
 import { openNdjson } from './ndjson-table.js'
+import { watchRows } from './odd-rows.js'
 import { TableError, badLines, badLinesMax, lineWord } from './table.js'
 import type { TableOrder, TableRow } from './table.js'
 
@@ -71,14 +72,19 @@ export async function importTable(
     yield head.filter(({ line }) => line >= dataLine)
     yield* source.rows
   }
-  const staged = await stageRows(order, names, stated, batches(), report)
+  const staged = await stageRows(
+    order,
+    names,
+    stated,
+    withoutLast(batches(), order.skipLastRows ?? 0),
+    report,
+  )
   if (source.names) requireNames(names, order.file)
   requireKnown(stated, names)
-  const { profiles, rows, emptyLines, wordsLine } = staged
+  const { profiles, rows, emptyLines } = staged
   const isText = (place: number) => (source.texts.get(place) ?? -1) >= dataLine
   const columns = profiles.map((profile, place) => profile.typed(rows, isText(place)))
   await write({ ...staged, columns }, join(order.draft, draftName), order.memoryLimitBytes)
-  const second = profiles.map((profile) => profile.doubtOf(wordsLine)).find(Boolean) ?? null
   return {
     encoding: source.encoding,
     separator: source.separator,
@@ -89,7 +95,19 @@ export async function importTable(
     columns,
     /** What the owner should know, and what has to be confirmed. */
     notes: [...source.notes, ...(emptyLines > 0 ? [`empty lines, left out: ${emptyLines}`] : [])],
-    doubts: [...header.doubts, ...source.doubts, ...(second === null ? [] : [second])],
+    doubts: [...header.doubts, ...source.doubts, ...staged.watch.doubts(profiles)],
+  }
+}
+
+/** The rows but so many of the last ones; empty lines do not count. */
+async function* withoutLast(batches: AsyncIterable<readonly TableRow[]>, count: number) {
+  let held: readonly TableRow[] = []
+  for await (const batch of batches) {
+    const all = [...held, ...batch]
+    let [at, filled] = [all.length, 0]
+    while (at > 0 && filled < count) filled += Number(isFilled(all[--at] ?? { line: 0, cells: [] }))
+    yield all.slice(0, at)
+    held = all.slice(at)
   }
 }
 
@@ -107,7 +125,9 @@ async function stageRows(
   const path = join(order.draft, 'rows.csv')
   const bad: TableRow[] = []
   const profiles: ColumnProfile[] = []
-  let [rows, badCount, emptyLines, recordBytesMax, wordsLine] = [0, 0, 0, 0, 0]
+  let [rows, badCount, emptyLines, recordBytesMax, lastLine] = [0, 0, 0, 0, 0]
+  let isBelowGap = false
+  const watch = watchRows(order)
   const isCsv = order.format === 'CSV'
   const problemOf = ({ cells, line, problem }: TableRow): string | undefined => {
     if (problem !== undefined) return problem
@@ -121,12 +141,14 @@ async function stageRows(
     const isEmpty = isCsv && names.length > 1 && row.problem === undefined && !isFilled(row)
     const problem = isEmpty ? undefined : problemOf(row)
     emptyLines += Number(isEmpty)
+    isBelowGap ||= isEmpty || (order.format === 'Excel' && row.line > lastLine + 1)
+    lastLine = row.line
     badCount += Number(problem !== undefined)
     if (problem !== undefined && bad.length < badLinesMax) bad.push({ ...row, problem })
     if (isEmpty || problem !== undefined) return ''
     rows += 1
-    const words = rows === 1 && order.format !== 'NDJSON' ? row.cells.join(' ') : ''
-    if (/\p{L}/u.test(words) && !/\d/.test(words)) wordsLine = row.line
+    watch.see(row, isBelowGap)
+    isBelowGap = false
     const cells = row.cells.map((cell) => (cell === null ? '' : `"${cell.replaceAll('"', '""')}"`))
     const record = `1,${cells.join(',')}\n`
     const isLong = record.length * 3 > recordBytesMax
@@ -147,7 +169,7 @@ async function stageRows(
   }
   if (badCount > 0) throw badLines(order, bad, badCount)
   if (rows > 0 && names.length > 0) {
-    return { path, rows, emptyLines, recordBytesMax, wordsLine, profiles }
+    return { path, rows, emptyLines, recordBytesMax, watch, profiles }
   }
   throw new TableError(`error: ${order.file} has no row${isCsv ? ' below its header' : ''}`)
 }

@@ -16,6 +16,8 @@ export interface TableOrder {
   readonly hasHeader: boolean | null
   /** Lines of a text, or rows of a sheet, above the table. */
   readonly skipLines: number
+  /** Rows with values below the table; null = not said. */
+  readonly skipLastRows: number | null
   /** `column=TYPE` texts. */
   readonly types: readonly string[]
   /** An empty folder on the disk of the target. */
