@@ -7,9 +7,9 @@ import type { StatedType } from './column-types.js'
 import { openCsv } from './csv-table.js'
 import { openExcel } from './excel-table.js'
 import { fileBytes } from './file-text.js'
-import { findHeader, isFilled, requireNames } from './find-header.js'
+import { findHeader, isFilled, namedCells, requireNames } from './find-header.js'
 import { openNdjson } from './ndjson-table.js'
-import { watchRows } from './odd-rows.js'
+import { mergedDoubts, watchRows } from './odd-rows.js'
 import { TableError, badLines, badLinesMax, lineWord } from './table.js'
 import type { TableOrder, TableRow } from './table.js'
 
@@ -47,6 +47,8 @@ export const draftName = 'table.parquet'
 
 /** More than Excel has. The memory that DuckDB needs grows with them. */
 const columnsMax = 20_000
+/** Batches that show what the header is. */
+const headBatches = 4
 const openers = { CSV: openCsv, Excel: openExcel, NDJSON: openNdjson } as const
 
 /**
@@ -61,16 +63,19 @@ export async function importTable(
   const stated = readStatedTypes(order.types)
   const source = await openers[order.format](order, () => fileBytes(order.path))
   let head: readonly TableRow[] = []
-  while (head.length === 0) {
+  // A small file as a whole: its last line is a batch of its own.
+  for (let batches = 0; batches < headBatches || head.length === 0; batches++) {
     const { done, value } = await source.rows.next()
     if (done) break
-    head = value
+    head = [...head, ...value]
   }
   const header = findHeader(head, source.names, order)
-  const { names, dataLine } = header
+  const { names, dataLine, start } = header
   async function* batches() {
-    yield head.filter(({ line }) => line >= dataLine)
-    yield* source.rows
+    const isCsv = order.format === 'CSV'
+    const named = (rows: readonly TableRow[]) => rows.map((row) => namedCells(row, header, isCsv))
+    yield named(head.filter(({ line }) => line >= dataLine))
+    for await (const rows of source.rows) yield named(rows)
   }
   const staged = await stageRows(
     order,
@@ -79,10 +84,10 @@ export async function importTable(
     withoutLast(batches(), order.skipLastRows ?? 0),
     report,
   )
-  if (source.names) requireNames(names, order.file)
+  if (source.names) requireNames(names, order)
   requireKnown(stated, names)
   const { profiles, rows, emptyLines } = staged
-  const isText = (place: number) => (source.texts.get(place) ?? -1) >= dataLine
+  const isText = (place: number) => (source.texts.get(place + start) ?? -1) >= dataLine
   const columns = profiles.map((profile, place) => profile.typed(rows, isText(place)))
   await write({ ...staged, columns }, join(order.draft, draftName), order.memoryLimitBytes)
   return {
@@ -94,8 +99,14 @@ export async function importTable(
     rows,
     columns,
     /** What the owner should know, and what has to be confirmed. */
-    notes: [...source.notes, ...(emptyLines > 0 ? [`empty lines, left out: ${emptyLines}`] : [])],
-    doubts: [...header.doubts, ...source.doubts, ...staged.watch.doubts(profiles)],
+    notes: [
+      ...[...source.notes, ...header.notes],
+      ...(emptyLines > 0 ? [`empty lines, left out: ${emptyLines}`] : []),
+    ],
+    doubts: [
+      ...[...header.doubts, ...source.doubts, ...staged.watch.doubts(profiles)],
+      ...mergedDoubts(source.merged ?? [], dataLine, staged.lastLine),
+    ],
   }
 }
 
@@ -169,7 +180,7 @@ async function stageRows(
   }
   if (badCount > 0) throw badLines(order, bad, badCount)
   if (rows > 0 && names.length > 0) {
-    return { path, rows, emptyLines, recordBytesMax, watch, profiles }
+    return { path, rows, emptyLines, recordBytesMax, lastLine, watch, profiles }
   }
   throw new TableError(`error: ${order.file} has no row${isCsv ? ' below its header' : ''}`)
 }

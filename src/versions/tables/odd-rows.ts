@@ -1,6 +1,6 @@
 import type { ColumnProfile } from './column-profile.js'
 import { lineWord, shownText } from './table.js'
-import type { TableOrder, TableRow } from './table.js'
+import type { MergedCells, TableOrder, TableRow } from './table.js'
 
 /** As many rows at the end as a total and the notes below it may have. */
 const lastMax = 5
@@ -44,6 +44,20 @@ export function watchRows(order: TableOrder) {
       return [...above, `${word} ${odd.line} ${odd.why}; ${end}`]
     },
   }
+}
+
+/** The doubt about merged cells among these rows. */
+export function mergedDoubts(
+  merged: readonly MergedCells[],
+  firstRow: number,
+  lastRow: number,
+): readonly string[] {
+  const among = merged.filter((each) => each.lastRow >= firstRow && each.firstRow <= lastRow)
+  if (among.length === 0) return []
+  const shown = among.slice(0, lastMax).map(({ at }) => at)
+  const more = among.length > lastMax ? `, and ${among.length - lastMax} more` : ''
+  const way = 'undo the merges and fill the cells, or save the sheet as CSV if the others are empty'
+  return [`of merged cells only the first has a value: ${shown.join(', ')}${more}; ${way}`]
 }
 
 interface LateRow {

@@ -42,6 +42,14 @@ export interface TableRow {
   readonly problem?: string
 }
 
+/** Cells of a sheet that are one: only the first has a value. */
+export interface MergedCells {
+  /** Such as `A2:A3`. */
+  readonly at: string
+  readonly firstRow: number
+  readonly lastRow: number
+}
+
 /** A file that is read once. All but the first three grow while its rows are read. */
 export interface TableSource {
   /** Null for a format that has only one. */
@@ -55,6 +63,8 @@ export interface TableSource {
   /** What the owner should know, and what has to be confirmed. */
   readonly notes: string[]
   readonly doubts: string[]
+  /** Of a sheet. */
+  readonly merged?: MergedCells[]
   /** All rows in order, some at a time. */
   readonly rows: AsyncGenerator<readonly TableRow[]>
 }
