@@ -13,8 +13,10 @@ const codePairs =
   /(^|_)(postal_code|post_code|zip_code|bar_code|reg_number|reg_num|tax_id|почтовый_индекс)(_|$)/
 
 /** Names of columns in which `10.1` and `10.10` are two values; Russian says so first. */
-const pointNames =
-  /^(код|коды|шифр|номер|версия|раздел|подраздел|пункт|подпункт|статья|глава|счет|счёт|позиция)(_|$)|(^|_)(codes?|number|version|ver|section|clause|chapter)$/
+const pointNames = [
+  /^(коды?|шифр|номер|версия|(под)?раздел|(под)?пункт|статья|глава|сч[её]т|позиция)(_|$)/,
+  /(^|_)(codes?|number|version|ver|section|clause|chapter)$/,
+]
 
 /** Whether numbers in a column of this name are codes; `hasPoint` = some have a point. */
 export function isCodeName(name: string, hasPoint: boolean): boolean {
@@ -24,6 +26,6 @@ export function isCodeName(name: string, hasPoint: boolean): boolean {
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
   const text = words.join('_')
-  if (hasPoint && pointNames.test(text)) return true
+  if (hasPoint && pointNames.some((pattern) => pattern.test(text))) return true
   return words.some((word) => codeNames.has(word)) || codePairs.test(text)
 }

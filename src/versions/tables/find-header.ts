@@ -60,7 +60,8 @@ const whole = { start: 0, width: null as number | null, notes: [] as readonly st
 
 /**
  * The names without those of empty columns at both ends. A first column of values without a name,
- * as pandas writes it, is called `index`. `width` counts all columns, `start` those left out before.
+ * as pandas writes it, is called `index`. `width` counts all
+ * columns, `start` those left out before.
  */
 function namedPart(names: TableRow['cells'], values: readonly TableRow[], isCsv: boolean) {
   const isLonger = ({ cells }: TableRow) => cells.length > names.length && cells.at(-1) === null

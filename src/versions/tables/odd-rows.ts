@@ -5,7 +5,7 @@ import type { MergedCells, TableOrder, TableRow } from './table.js'
 /** As many rows at the end as a total and the notes below it may have. */
 const lastMax = 5
 const totals = /^(итого|всего|total|grand total|sum)(?![\p{L}\p{N}_])/iu
-const notes = /^(источник|исполнител|примечани|составил|source|notes?)(?![\p{Lu}\p{N}_])/iu
+const notes = /^(источник|исполнител|примечани|составил|source:|notes?:)/iu
 
 /**
  * Watches the rows of a table for those that may be no data: a row of units or of the numbers of
@@ -32,7 +32,7 @@ export function watchRows(order: TableOrder) {
       const { line, cells } = first
       const way = `remove it from the file, or use --header if it has values`
       const isNumbers = order.hasHeader === null && isNumbering(cells, profiles, line)
-      const numbers = `${word} ${line} looks like the numbers of the columns, not like values; ${way}`
+      const numbers = `${word} ${line} looks like the numbers of the columns; ${way}`
       const above = isNumbers ? [numbers] : doubtsOfNames(first, profiles)
       if (order.skipLastRows !== null) return above
       const rows = [...(afterGap ? [{ ...afterGap, isBelowGap: true }] : []), ...last]
@@ -40,7 +40,8 @@ export function watchRows(order: TableOrder) {
       const [odd] = reasons.toSorted((a, b) => a.count - b.count)
       if (!odd || odd.count === 1) return above
       const least = count - odd.count + 1
-      const end = `leave it out with --skip-last-rows ${least}, or use --skip-last-rows 0 if it is data`
+      const option = '--skip-last-rows'
+      const end = `leave it out with ${option} ${least}, or use ${option} 0 if it is data`
       return [...above, `${word} ${odd.line} ${odd.why}; ${end}`]
     },
   }

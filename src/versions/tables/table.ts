@@ -97,8 +97,9 @@ export function badLines(
   count: number,
 ): TableError {
   const word = lineWord(order)
+  const words = `${word}${count === 1 ? '' : 's'}`
   return new TableError(
-    `error: ${order.file} has ${count} bad ${word}${count === 1 ? '' : 's'}, so nothing was written:`,
+    `error: ${order.file} has ${count} bad ${words}, so nothing was written:`,
     ...first.slice(0, badLinesMax).map(({ line, problem }) => `  ${word} ${line}: ${problem}`),
     ...(count > badLinesMax ? [`  and ${count - badLinesMax} more`] : []),
   )

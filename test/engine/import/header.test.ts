@@ -124,6 +124,8 @@ await t.test('a total, notes or another table below the data are not certain', a
     ['Sum;;30\n\n\n', 1, /^line 4 looks like a total/],
     ['Источник: Росстат;;\n', 1, /^line 4 may be a note or another table/],
     ['Исполнитель\n', 1, /1 field instead of 3/],
+    ['Исполнитель: Иванов;;\n', 1, /^line 4 may be a note or another table/],
+    ['Note: rounded;;\n', 1, /^line 4 may be a note or another table/],
     [';Отчёт составил Иванов;\n', 1, /^line 4 may be a note or another table/],
     [
       '\nгород;индекс;цена\nМосква;x;y\n',
