@@ -90,6 +90,7 @@ function importOptions(command: Command): Command {
       collect,
     )
     .option('--skip-lines <count>', 'lines of a CSV, or rows of a sheet, above the table')
+    .option('--skip-last-rows <count>', 'rows below the table: a total, notes; 0 if all are data')
     .option('--header', 'the first row has the names of the columns (default: recognised)')
     .option('--no-header', 'the first row is data; the columns are column1, column2, …')
     .option('--replace', 'write a Parquet file that exists again')

@@ -21,6 +21,7 @@ export interface ImportFlags {
   readonly sheet?: string
   readonly type?: readonly string[]
   readonly skipLines?: string
+  readonly skipLastRows?: string
   /** True for `--header`, false for `--no-header`. */
   readonly header?: boolean
   readonly replace?: boolean
@@ -154,6 +155,7 @@ export const tableOptions = [
   ['separator', '--separator', ['CSV']],
   ['sheet', '--sheet', ['Excel']],
   ['skipLines', '--skip-lines', ['CSV', 'Excel']],
+  ['skipLastRows', '--skip-last-rows', ['CSV', 'Excel']],
   ['header', '--header', ['CSV', 'Excel']],
   ['type', '--type', ['CSV', 'Excel', 'NDJSON']],
 ] as const
@@ -172,13 +174,18 @@ function orderOf(
   if (separator !== undefined && !isTab && !/^[^"\r\n]$/.test(separator)) {
     throw badRequest(`--separator takes one character or "tab", got ${quoted(separator)}.`)
   }
+  const { skipLastRows } = flags
   if (!/^\d{1,6}$/.test(skipLines)) {
     throw badRequest(`--skip-lines takes a number of lines, got ${quoted(skipLines)}.`)
+  }
+  if (skipLastRows !== undefined && !/^\d{1,4}$/.test(skipLastRows)) {
+    throw badRequest(`--skip-last-rows takes a number of rows, got ${quoted(skipLastRows)}.`)
   }
   return {
     ...{ path: resolve(file), file: shownPath(file), format, encoding, sheet, types: type ?? [] },
     ...{ separator: isTab ? '\t' : (separator ?? null), hasHeader: header },
     skipLines: Number(skipLines),
+    skipLastRows: skipLastRows === undefined ? null : Number(skipLastRows),
   }
 }
 

@@ -12,11 +12,20 @@ const codeNames: ReadonlySet<string> = new Set([
 const codePairs =
   /(^|_)(postal_code|post_code|zip_code|bar_code|reg_number|reg_num|tax_id|почтовый_индекс)(_|$)/
 
-/** Whether numbers in a column of this name are codes. */
-export function isCodeName(name: string): boolean {
+/** Names of columns in which `10.1` and `10.10` are two values; Russian says so first. */
+const pointNames = [
+  /^(коды?|шифр|номер|версия|(под)?раздел|(под)?пункт|статья|глава|сч[её]т|позиция)(_|$)/,
+  /(^|_)(codes?|number|version|ver|section|clause|chapter)$/,
+]
+
+/** Whether numbers in a column of this name are codes; `hasPoint` = some have a point. */
+export function isCodeName(name: string, hasPoint: boolean): boolean {
   const words = name
+    .trim()
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1_$2')
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
-  return words.some((word) => codeNames.has(word)) || codePairs.test(words.join('_'))
+  const text = words.join('_')
+  if (hasPoint && pointNames.some((pattern) => pattern.test(text))) return true
+  return words.some((word) => codeNames.has(word)) || codePairs.test(text)
 }

@@ -22,13 +22,21 @@ export class ColumnProfile {
   readonly #samples = new Set<string>()
   #whole = 0
   #scale = 0
+  /** Of the numbers with a point: one with the fewest decimals, and the longest that ends in 0. */
+  #shortest: Decimal | null = null
+  #padded: Decimal | null = null
   /** Every number with a fraction or an exponent is exact as a double. */
   #isExactDouble = true
   #hasTime = false
+  readonly #isFirst: boolean
+  readonly #at: string
 
-  constructor(name: string, stated: StatedType | null) {
+  /** `isFirst` = it leads the table; `at` = what its lines are called. */
+  constructor(name: string, stated: StatedType | null, isFirst: boolean, at: string) {
     this.#name = name
     this.#stated = stated
+    this.#isFirst = isFirst
+    this.#at = at
   }
 
   /** Takes a value; says what is wrong if it does not fit the stated type. */
@@ -40,15 +48,20 @@ export class ColumnProfile {
     if (seen) seen.count += 1
     else this.#seen.set(kind, { count: 1, line, cell })
     if (days.includes(kind)) this.#hasTime ||= text.length > 10
-    else if (kind !== 'text' && kind !== 'boolean') this.#measure(text)
+    else if (kind !== 'text' && kind !== 'boolean') this.#measure(text, line)
     if (this.#stated === null || fits(text, kind, this.#stated)) return null
     return `${quoted(this.#name)} is not ${this.#stated.split('(')[0]}: ${shownText(cell)}`
   }
 
-  #measure(text: string): void {
+  #measure(text: string, line: number): void {
     const { number, whole, scale } = readNumber(text)
     this.#whole = Math.max(this.#whole, whole)
     this.#scale = Math.max(this.#scale, scale)
+    if (scale > 0) {
+      if (scale < (this.#shortest?.scale ?? Infinity)) this.#shortest = { scale, text, line }
+      const isPadded = scale > Math.max(1, this.#padded?.scale ?? 1) && number.endsWith('0')
+      if (isPadded) this.#padded = { scale, text, line }
+    }
     this.#isExactDouble &&= !/[.eE]/.test(number) || isExactDouble(number)
   }
 
@@ -62,16 +75,29 @@ export class ColumnProfile {
   /** What has to be confirmed if this line is the only one with a text: it may have names. */
   doubtOf(line: number): string | null {
     const odd = this.#seen.get('text')
-    if (this.#stated || odd?.count !== 1 || odd.line !== line) return null
-    this.#seen.delete('text')
-    const [type] = this.#decide(this.#seen.size, false)
-    this.#seen.set('text', odd)
-    if (type === 'text') return null
+    const type = odd?.count === 1 ? this.typeAbove(line) : null
+    if (!odd || type === null) return null
     return (
-      `line ${line} may have names or units, not values: without ${shownText(odd.cell)}, ` +
+      `${this.#at} ${line} may have names or units, not values: without ${shownText(odd.cell)}, ` +
       `${quoted(this.#name)} would be ${type}. Use --skip-lines ${line - 1} if the names are ` +
       `there, or --type ${this.#name}=text if it is a value.`
     )
+  }
+
+  /** The type that the first text, if it is in this line, keeps it from; null if none. */
+  typeAbove(line: number): CellType | null {
+    const odd = this.#seen.get('text')
+    if (this.#stated || odd?.line !== line) return null
+    this.#seen.delete('text')
+    const [type] = this.#decide(this.#seen.size, false)
+    this.#seen.set('text', odd)
+    return type === 'text' ? null : type
+  }
+
+  /** Whether the value in this line is the only whole number, among texts. */
+  isOnlyInteger(line: number): boolean {
+    const whole = this.#seen.get('integer')
+    return whole?.count === 1 && whole.line === line && this.#seen.has('text')
   }
 
   #exact(): CellType {
@@ -80,7 +106,7 @@ export class ColumnProfile {
     throw new TableError(`error: no decimal holds all values of ${quoted(this.#name)} exactly`)
   }
 
-  /** The type, and why it is text. */
+  /** The type, and why it is text or what it does not keep. */
   #decide(values: number, isText: boolean): readonly [CellType, string | null] {
     const text = (why: string | null) => ['text', why] as const
     const { day, boolean, long, zero, comma } = Object.fromEntries(this.#seen)
@@ -99,8 +125,22 @@ export class ColumnProfile {
     const decimal = isExact ? decimalType(this.#whole, this.#scale) : null
     const isDouble = this.#isExactDouble && (isExact || this.#only('integer', 'decimal', 'float'))
     const number = this.#only('integer') ? 'integer' : (decimal ?? (isDouble ? 'double' : null))
-    if (number && isCodeName(this.#name)) return text('codes, by the name of the column')
-    return number ? [number, null] : text(this.#why(values))
+    if (!number) return text(this.#why(values))
+    if (isCodeName(this.#name, number !== 'integer')) {
+      return text('codes, by the name of the column')
+    }
+    const zeros = this.#unevenZeros()
+    if (zeros === null) return [number, null]
+    if (this.#isFirst) return text(`codes? ${zeros}`)
+    return [number, `${zeros}: zeros at the end are not kept; if these are codes, set text`]
+  }
+
+  /** Two texts of which one has more decimals and ends in 0: as numbers, 10.1 is 10.10. */
+  #unevenZeros(): string | null {
+    const [short, long] = [this.#shortest, this.#padded]
+    if (!short || !long || short.scale >= long.scale) return null
+    const [first, last] = [short, long].map(({ text, line }) => `${text} in ${this.#at} ${line}`)
+    return `${first}, ${last}`
   }
 
   /** What keeps a column of numbers or dates from being one. */
@@ -112,12 +152,18 @@ export class ColumnProfile {
     const odd = this.#seen.get('text') ?? this.#seen.get('spaced')
     if (!odd || odd.count * 2 > values) return null
     const more = odd.count > 1 ? ` and ${odd.count - 1} more` : ''
-    return `because of ${shownText(odd.cell)} in line ${odd.line}${more}`
+    return `because of ${shownText(odd.cell)} in ${this.#at} ${odd.line}${more}`
   }
 
   #only(...kinds: readonly CellKind[]): boolean {
     return [...this.#seen.keys()].every((kind) => kinds.includes(kind))
   }
+}
+
+interface Decimal {
+  readonly scale: number
+  readonly text: string
+  readonly line: number
 }
 
 /** Whether the nearest double of a number has its digits, so that nothing is rounded. */

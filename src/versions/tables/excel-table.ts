@@ -1,5 +1,5 @@
 import { TableError, shownText } from './table.js'
-import type { ReadBytes, TableOrder, TableRow, TableSource } from './table.js'
+import type { MergedCells, ReadBytes, TableOrder, TableRow, TableSource } from './table.js'
 import { openWorkbook } from './workbook.js'
 import type { Sheet, Workbook } from './workbook.js'
 
@@ -12,7 +12,7 @@ const saveAgain = 'open the file in Excel or LibreOffice and save it'
 type SheetOrder = Pick<TableOrder, 'file' | 'sheet' | 'skipLines'>
 
 /** What is learned while the rows are read. */
-type Found = Pick<TableSource, 'texts' | 'notes' | 'doubts'>
+type Found = Required<Pick<TableSource, 'texts' | 'notes' | 'doubts' | 'merged'>>
 
 /**
  * Opens a sheet of an Excel workbook: the one that is named, or the first that is visible. A text
@@ -31,7 +31,7 @@ export async function openExcel(order: SheetOrder, bytes: ReadBytes): Promise<Ta
   const others = book.sheets.filter((each) => each !== sheet)
   const names = others.map((each) => shownText(each.name) + (each.isHidden ? ' (hidden)' : ''))
   const notes = others.length === 0 ? [] : [`other sheets, not read: ${names.join(', ')}`]
-  const found: Found = { texts: new Map(), notes, doubts: [] }
+  const found: Found = { texts: new Map(), notes, doubts: [], merged: [] }
   async function* rows() {
     const batch: TableRow[] = []
     try {
@@ -77,6 +77,7 @@ function* sheetRows(book: Workbook, sheet: Sheet, found: Found): Generator<Table
       cell = newCell(r ?? `cell ${column}`, type, Number(style))
     }
     if (open === 'f') cell.isFormula = true
+    if (open === 'mergeCell') found.merged.push(mergedAt(attributes['ref'] ?? ''))
     if (close === 'v' || close === 't') cell.value = (cell.value ?? '') + text
     if (close === 'row' && row.cells.length > 0) yield row
     if (close !== 'c') continue
@@ -126,6 +127,11 @@ function contentOf(
   // Excel writes control characters as `_x000D_`.
   const letter = (_: string, code: string) => String.fromCharCode(parseInt(code, 16))
   return ['text', text.replace(/_x([\da-f]{4})_/gi, letter)]
+}
+
+function mergedAt(at: string): MergedCells {
+  const [firstRow = 0, lastRow = firstRow] = (at.match(/\d+/g) ?? []).map(Number)
+  return { at, firstRow, lastRow }
 }
 
 /** The number of the column, from 1, of a cell such as `AB12`. */

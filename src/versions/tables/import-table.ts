@@ -7,9 +7,10 @@ import type { StatedType } from './column-types.js'
 import { openCsv } from './csv-table.js'
 import { openExcel } from './excel-table.js'
 import { fileBytes } from './file-text.js'
-import { findHeader, isFilled, requireNames } from './find-header.js'
+import { findHeader, isFilled, namedCells, requireNames } from './find-header.js'
 import { openNdjson } from './ndjson-table.js'
-import { TableError, badLines, badLinesMax } from './table.js'
+import { mergedDoubts, watchRows } from './odd-rows.js'
+import { TableError, badLines, badLinesMax, lineWord } from './table.js'
 import type { TableOrder, TableRow } from './table.js'
 
 /** How a file was understood, once it was written as Parquet. */
@@ -46,6 +47,8 @@ export const draftName = 'table.parquet'
 
 /** More than Excel has. The memory that DuckDB needs grows with them. */
 const columnsMax = 20_000
+/** Batches that show what the header is. */
+const headBatches = 4
 const openers = { CSV: openCsv, Excel: openExcel, NDJSON: openNdjson } as const
 
 /**
@@ -60,25 +63,33 @@ export async function importTable(
   const stated = readStatedTypes(order.types)
   const source = await openers[order.format](order, () => fileBytes(order.path))
   let head: readonly TableRow[] = []
-  while (head.length === 0) {
+  // A small file as a whole: its last line is a batch of its own.
+  for (let batches = 0; batches < headBatches || head.length === 0; batches++) {
     const { done, value } = await source.rows.next()
     if (done) break
-    head = value
+    head = [...head, ...value]
   }
   const header = findHeader(head, source.names, order)
-  const { names, dataLine } = header
+  const { names, dataLine, start } = header
   async function* batches() {
-    yield head.filter(({ line }) => line >= dataLine)
-    yield* source.rows
+    const isCsv = order.format === 'CSV'
+    const named = (rows: readonly TableRow[]) => rows.map((row) => namedCells(row, header, isCsv))
+    yield named(head.filter(({ line }) => line >= dataLine))
+    for await (const rows of source.rows) yield named(rows)
   }
-  const staged = await stageRows(order, names, stated, batches(), report)
-  if (source.names) requireNames(names, order.file)
+  const staged = await stageRows(
+    order,
+    names,
+    stated,
+    withoutLast(batches(), order.skipLastRows ?? 0),
+    report,
+  )
+  if (source.names) requireNames(names, order)
   requireKnown(stated, names)
-  const { profiles, rows, emptyLines, wordsLine } = staged
-  const isText = (place: number) => (source.texts.get(place) ?? -1) >= dataLine
+  const { profiles, rows, emptyLines } = staged
+  const isText = (place: number) => (source.texts.get(place + start) ?? -1) >= dataLine
   const columns = profiles.map((profile, place) => profile.typed(rows, isText(place)))
   await write({ ...staged, columns }, join(order.draft, draftName), order.memoryLimitBytes)
-  const second = profiles.map((profile) => profile.doubtOf(wordsLine)).find(Boolean) ?? null
   return {
     encoding: source.encoding,
     separator: source.separator,
@@ -88,8 +99,26 @@ export async function importTable(
     rows,
     columns,
     /** What the owner should know, and what has to be confirmed. */
-    notes: [...source.notes, ...(emptyLines > 0 ? [`empty lines, left out: ${emptyLines}`] : [])],
-    doubts: [...header.doubts, ...source.doubts, ...(second === null ? [] : [second])],
+    notes: [
+      ...[...source.notes, ...header.notes],
+      ...(emptyLines > 0 ? [`empty lines, left out: ${emptyLines}`] : []),
+    ],
+    doubts: [
+      ...[...header.doubts, ...source.doubts, ...staged.watch.doubts(profiles)],
+      ...mergedDoubts(source.merged ?? [], dataLine, staged.lastLine),
+    ],
+  }
+}
+
+/** The rows but so many of the last ones; empty lines do not count. */
+async function* withoutLast(batches: AsyncIterable<readonly TableRow[]>, count: number) {
+  let held: readonly TableRow[] = []
+  for await (const batch of batches) {
+    const all = [...held, ...batch]
+    let [at, filled] = [all.length, 0]
+    while (at > 0 && filled < count) filled += Number(isFilled(all[--at] ?? { line: 0, cells: [] }))
+    yield all.slice(0, at)
+    held = all.slice(at)
   }
 }
 
@@ -107,7 +136,9 @@ async function stageRows(
   const path = join(order.draft, 'rows.csv')
   const bad: TableRow[] = []
   const profiles: ColumnProfile[] = []
-  let [rows, badCount, emptyLines, recordBytesMax, wordsLine] = [0, 0, 0, 0, 0]
+  let [rows, badCount, emptyLines, recordBytesMax, lastLine] = [0, 0, 0, 0, 0]
+  let isBelowGap = false
+  const watch = watchRows(order)
   const isCsv = order.format === 'CSV'
   const problemOf = ({ cells, line, problem }: TableRow): string | undefined => {
     if (problem !== undefined) return problem
@@ -121,12 +152,14 @@ async function stageRows(
     const isEmpty = isCsv && names.length > 1 && row.problem === undefined && !isFilled(row)
     const problem = isEmpty ? undefined : problemOf(row)
     emptyLines += Number(isEmpty)
+    isBelowGap ||= isEmpty || (order.format === 'Excel' && row.line > lastLine + 1)
+    lastLine = row.line
     badCount += Number(problem !== undefined)
     if (problem !== undefined && bad.length < badLinesMax) bad.push({ ...row, problem })
     if (isEmpty || problem !== undefined) return ''
     rows += 1
-    const words = rows === 1 && order.format !== 'NDJSON' ? row.cells.join(' ') : ''
-    if (/\p{L}/u.test(words) && !/\d/.test(words)) wordsLine = row.line
+    watch.see(row, isBelowGap)
+    isBelowGap = false
     const cells = row.cells.map((cell) => (cell === null ? '' : `"${cell.replaceAll('"', '""')}"`))
     const record = `1,${cells.join(',')}\n`
     const isLong = record.length * 3 > recordBytesMax
@@ -139,14 +172,15 @@ async function stageRows(
       throw new TableError(`error: ${order.file} has more than ${columnsMax} columns`)
     }
     for (const name of names.slice(profiles.length)) {
-      profiles.push(new ColumnProfile(name, stated.get(name) ?? null))
+      const isFirst = profiles.length === 0
+      profiles.push(new ColumnProfile(name, stated.get(name) ?? null, isFirst, lineWord(order)))
     }
     await file.appendFile(batch.map(recordOf).join(''))
     report(rows)
   }
   if (badCount > 0) throw badLines(order, bad, badCount)
   if (rows > 0 && names.length > 0) {
-    return { path, rows, emptyLines, recordBytesMax, wordsLine, profiles }
+    return { path, rows, emptyLines, recordBytesMax, lastLine, watch, profiles }
   }
   throw new TableError(`error: ${order.file} has no row${isCsv ? ' below its header' : ''}`)
 }

@@ -4,6 +4,8 @@ import { recordLettersMax, shownText } from './table.js'
 import type { ReadBytes, TableOrder, TableRow, TableSource } from './table.js'
 
 const listHint = '; write one object in each line (jq -c ".[]" does)'
+const spread = /^\s*(\[|\{\s*$)/
+const spreadHint = '; write each object in one line (jq -c . does)'
 
 /**
  * Opens a file with a JSON object in each line. Its keys are the columns, in the order in which
@@ -16,12 +18,16 @@ export async function openNdjson(order: TableOrder, bytes: ReadBytes): Promise<T
   const names: string[] = []
   const places = new Map<string, number>()
   const texts = new Map<number, number>()
-  let [rest, line] = ['', 0]
+  let [rest, line, isStopped] = ['', 0, false]
   const rowsOf = (json: string): readonly TableRow[] => {
     line += 1
-    if (json.trim() === '') return []
+    if (json.trim() === '' || isStopped) return []
     const members = membersOf(json)
-    if (typeof members === 'string') return [{ line, cells: [], problem: members }]
+    if (typeof members === 'string') {
+      // JSON over several lines has no line to read.
+      isStopped = names.length === 0 && spread.test(json)
+      return [{ line, cells: [], problem: members }]
+    }
     const cells: (string | null)[] = []
     for (const [key, value] of members) {
       const place = places.get(key) ?? names.push(key) - 1
@@ -55,7 +61,9 @@ function membersOf(json: string): readonly (readonly [key: string, value: string
   try {
     value = JSON.parse(json)
   } catch {
-    return `not valid JSON: ${shownText(json)}`
+    const [, open] = spread.exec(json) ?? []
+    const hint = open === undefined ? '' : open === '[' ? listHint : spreadHint
+    return `not valid JSON: ${shownText(json)}${hint}`
   }
   if (Array.isArray(value)) return `not an object${listHint}`
   if (typeof value !== 'object' || value === null) return 'not an object'

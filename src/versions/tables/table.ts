@@ -16,6 +16,8 @@ export interface TableOrder {
   readonly hasHeader: boolean | null
   /** Lines of a text, or rows of a sheet, above the table. */
   readonly skipLines: number
+  /** Rows with values below the table; null = not said. */
+  readonly skipLastRows: number | null
   /** `column=TYPE` texts. */
   readonly types: readonly string[]
   /** An empty folder on the disk of the target. */
@@ -40,6 +42,14 @@ export interface TableRow {
   readonly problem?: string
 }
 
+/** Cells of a sheet that are one: only the first has a value. */
+export interface MergedCells {
+  /** Such as `A2:A3`. */
+  readonly at: string
+  readonly firstRow: number
+  readonly lastRow: number
+}
+
 /** A file that is read once. All but the first three grow while its rows are read. */
 export interface TableSource {
   /** Null for a format that has only one. */
@@ -53,6 +63,8 @@ export interface TableSource {
   /** What the owner should know, and what has to be confirmed. */
   readonly notes: string[]
   readonly doubts: string[]
+  /** Of a sheet. */
+  readonly merged?: MergedCells[]
   /** All rows in order, some at a time. */
   readonly rows: AsyncGenerator<readonly TableRow[]>
 }
@@ -73,15 +85,21 @@ export const recordLettersMax = 16_000_000
 /** How many bad lines are shown. */
 export const badLinesMax = 20
 
+/** What the lines of a file are called. */
+export function lineWord({ format }: Pick<TableOrder, 'format'>): string {
+  return format === 'Excel' ? 'row' : 'line'
+}
+
 /** The error for bad lines, of which the first are given. */
 export function badLines(
-  { file, format }: Pick<TableOrder, 'file' | 'format'>,
+  order: Pick<TableOrder, 'file' | 'format'>,
   first: readonly Pick<TableRow, 'line' | 'problem'>[],
   count: number,
 ): TableError {
-  const word = format === 'Excel' ? 'row' : 'line'
+  const word = lineWord(order)
+  const words = `${word}${count === 1 ? '' : 's'}`
   return new TableError(
-    `error: ${file} has ${count} bad ${word}${count === 1 ? '' : 's'}, so nothing was written:`,
+    `error: ${order.file} has ${count} bad ${words}, so nothing was written:`,
     ...first.slice(0, badLinesMax).map(({ line, problem }) => `  ${word} ${line}: ${problem}`),
     ...(count > badLinesMax ? [`  and ${count - badLinesMax} more`] : []),
   )

@@ -130,6 +130,38 @@ await t.test('every bad line is named and none is dropped', async (t) => {
   t.match(many, /^error: a\.csv has 1234 bad lines[^]*line 21: [^]*and 1214 more$/)
 })
 
+await t.test('empty columns at the ends are left out, and an index has a name', async (t) => {
+  const folder = t.testdir({})
+  const left = 'columns without a name and a value, left out: 1'
+  const index = 'column 1 has no name and is called "index"'
+  const files: readonly (readonly [string, readonly string[], readonly string[]])[] = [
+    ['id;v;\n1;a;\n2;;\n', ['id integer', 'v text'], [left]],
+    ['id,v\n1,a,\n2,b,\n', ['id integer', 'v text'], [left]],
+    [';id;v\n;1;a\n;2;b\n', ['id integer', 'v text'], [left]],
+    [',a,b\n0,x,1\n1,y,2\n', ['index integer', 'a text', 'b integer'], [index]],
+  ]
+  for (const [content, shown, notes] of files) {
+    const read = await importFile(folder, 'a.csv', content)
+    t.same(read.shown, shown, content)
+    t.same(read.table.notes, notes)
+    t.same(read.table.doubts, [])
+    t.equal(read.rows.length, 2)
+  }
+  const long = `id;v;\n${'1;a;\n'.repeat(250_000)}`
+  t.match(
+    await refusalOf(folder, 'a.csv', `${long}2;b;x\n`),
+    'a value in column 3, which has no name: "x"',
+  )
+  t.match(await refusalOf(folder, 'a.csv', `${long}2;b\n`), 'line 250002: 2 fields instead of 3')
+  t.match(await refusalOf(folder, 'a.csv', 'id,v\n1,a,\n2,b\n'), 'line 2: 3 fields instead of 2')
+  t.match(await refusalOf(folder, 'a.csv', ',index\n1,2\n'), 'column 1 has no name')
+  t.match(
+    await refusalOf(folder, 'a.csv', 'Регион;Выручка;\n;2023;2024\nМосква;1;2\n'),
+    /column 3 has no name\nThe heading has two rows \(1, 2\): write one\.$/,
+  )
+  t.match(await refusalOf(folder, 'a.csv', 'a;;c\n1;2;3\n'), /column 2 has no name\n.*--no-header/)
+})
+
 await t.test('a header must name every column once', async (t) => {
   const folder = t.testdir({})
   const twice = await refusalOf(folder, 'a.csv', 'a,b,A,\n1,2,3,4\n')

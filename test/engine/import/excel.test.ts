@@ -102,10 +102,42 @@ await t.test('digits that Excel holds as text are text; a sheet can be named', a
   const first = await importFile(folder, 'a.xlsx', content)
   t.same(first.shown, ['a text'])
   t.same(first.table.notes, ['other sheets, not read: "Две"'])
-  const second = await refusalOf(folder, 'a.xlsx', content, { sheet: 'Две' })
-  t.match(second, 'column 1 has no name')
+  const second = await importFile(folder, 'a.xlsx', content, { sheet: 'Две' })
+  t.same(second.shown, ['b integer', 'c text'])
+  t.same(second.rows, [['5', ' x ']])
+  t.match(second.table.notes, [/other sheets/, 'columns without a name and a value, left out: 1'])
   t.match(await refusalOf(folder, 'a.xlsx', content, { sheet: 'Три' }), /no sheet "Три"[^]*"One"/)
   t.match(await refusalOf(folder, 'a.xlsx', 'PK not a zip'), "a.xlsx can't be read as a workbook")
+})
+
+await t.test('merged cells among the values are not certain', async (t) => {
+  const folder = t.testdir({})
+  const rows = [
+    inline('A1', 'Отчёт'),
+    inline('A2', 'a') + inline('B2', 'b'),
+    inline('A3', 'x') + number('B3', 1),
+    number('B4', 2),
+    inline('A5', 'y') + number('B5', 3),
+    number('B6', 4),
+  ]
+  const merged = (...cells: readonly string[]) => workbook({ sheets: { One: rows }, merged: cells })
+  const doubts = async (...cells: readonly string[]) =>
+    (await importFile(folder, 'a.xlsx', merged(...cells), { skipLines: 1 })).table.doubts
+  t.match(await doubts('A3:A4', 'A5:A6'), [
+    /^of merged cells only the first has a value: A3:A4, A5:A6; undo/,
+  ])
+  t.match(await doubts('A1:B1', 'A5:B6'), [/a value: A5:B6; /])
+  t.match(await doubts(...Array<string>(7).fill('A3:A4')), [/A3:A4, and 2 more; /])
+  t.same(await doubts('A1:B1', 'A2:B2', 'A9:B9'), [])
+})
+
+await t.test('a table may begin in any column', async (t) => {
+  const folder = t.testdir({})
+  const rows = [inline('C1', 'a') + inline('D1', 'b'), inline('C2', '7') + number('D2', 5)]
+  const read = await importFile(folder, 'a.xlsx', workbook({ sheets: { One: rows } }))
+  t.same(read.shown, ['a text', 'b integer'])
+  t.same(read.rows, [['7', '5']])
+  t.same(read.table.notes, ['columns without a name and a value, left out: 2'])
 })
 
 await t.test('the first visible sheet is read, a hidden one by its name', async (t) => {

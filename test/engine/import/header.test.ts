@@ -113,6 +113,78 @@ await t.test('a row of units or a second row of names is not certain', async (t)
   t.same((await importFile(folder, 'a.csv', plain)).table.doubts, [], 'one odd value among numbers')
 })
 
+await t.test('a total, notes or another table below the data are not certain', async (t) => {
+  const folder = t.testdir({})
+  const data = 'регион;код;сумма\nМосква;1;10\nКазань;2;20\n'
+  const ends: readonly (readonly [end: string, rows: number, said: RegExp])[] = [
+    ['Итого;;30\n', 1, /^line 4 looks like a total: "Итого"; /],
+    ['ИТОГО ПО ВСЕМ:;;30\n', 1, /^line 4 looks like a total/],
+    ['\n;Всего:;30\n', 1, /^line 5 looks like a total/],
+    ['Grand total;;30\nSource: the office;;\n', 2, /^line 4 looks like a total/],
+    ['Sum;;30\n\n\n', 1, /^line 4 looks like a total/],
+    ['Источник: Росстат;;\n', 1, /^line 4 may be a note or another table/],
+    ['Исполнитель\n', 1, /1 field instead of 3/],
+    ['Исполнитель: Иванов;;\n', 1, /^line 4 may be a note or another table/],
+    ['Note: rounded;;\n', 1, /^line 4 may be a note or another table/],
+    [';Отчёт составил Иванов;\n', 1, /^line 4 may be a note or another table/],
+    [
+      '\nгород;индекс;цена\nМосква;x;y\n',
+      2,
+      /^line 5 may be a note or another table, not values: "город"/,
+    ],
+    ['\n;вид;цена\n;x;y\n', 2, /^line 5 may be a note or another table, not values: "вид"/],
+  ]
+  for (const [end, rows, said] of ends) {
+    const skipped = await readTexts(folder, 'a.csv', data + end, { skipLastRows: rows })
+    t.match(
+      skipped.rows,
+      [
+        ['Москва', '1', '10'],
+        ['Казань', '2', '20'],
+      ],
+      end,
+    )
+    t.match(skipped.table, { rows: 2, doubts: [], columns: [{}, {}, { type: 'integer' }] })
+    const read = readTexts(folder, 'a.csv', data + end)
+    if (/field/.test(said.source)) await t.rejects(read, said)
+    else {
+      const { doubts } = (await read).table
+      t.match(doubts, [said])
+      t.match(doubts[0], `with --skip-last-rows ${rows}, or use --skip-last-rows 0 if it is data`)
+      const kept = await readTexts(folder, 'a.csv', data + end, { skipLastRows: 0 })
+      t.same(kept.table.doubts, [])
+      t.same(kept.rows, (await read).rows)
+    }
+  }
+  const plain = ['Тотальный;3;30\n', 'Summit;3;30\n', 'Пермь;n/a;30\n', 'Totalenergies;;\n']
+  for (const end of plain) {
+    t.same((await readTexts(folder, 'a.csv', data + end)).table.doubts, [], end)
+  }
+})
+
+await t.test('a row of the numbers of the columns is not certain', async (t) => {
+  const folder = t.testdir({})
+  const files = [
+    'имя;код;сумма\n1;2;3\nМосква;7;10\nКазань;8;20\n',
+    'имя;код\nА;1\nМосква;7\nКазань;8\n',
+    'имя;код;сумма\nА;Б;1\nМосква;x;10\n',
+    'имя;код;сумма\nА;2;3\nМосква;4;10\n',
+    'a;b;c;d;e\n1;2;3;4;5\n7;7;7;7;7\n',
+  ]
+  for (const content of files) {
+    const { table } = await readTexts(folder, 'a.csv', content)
+    t.match(
+      table.doubts,
+      [/^line 2 looks like the numbers of the columns.*remove it.*--header/],
+      content,
+    )
+    t.same((await readTexts(folder, 'a.csv', content, { hasHeader: true })).table.doubts, [])
+  }
+  for (const content of ['id;v\n1;2\n3;4\n', 'a;b;c\n1;2;3\n2;3;4\n', 'a;b\n2;1\nx;5\n']) {
+    t.same((await readTexts(folder, 'a.csv', content)).table.doubts, [], content)
+  }
+})
+
 await t.test('sep= names the separator, in every encoding and with quotes', async (t) => {
   const folder = t.testdir({})
   for (const separator of [';', ',', '\t', '|', ':']) {

@@ -56,6 +56,43 @@ await t.test('lines that are not one object each are named', async (t) => {
   t.match(await refusalOf(folder, 'a.ndjson', '\n{}\n'), 'a.ndjson has no row')
 })
 
+await t.test('JSON over several lines is one mistake, with the way to lines', async (t) => {
+  const folder = t.testdir({})
+  const list = [{ a: 1 }, { a: 2 }]
+  const files: readonly (readonly [string, string])[] = [
+    [
+      JSON.stringify(list, null, 2),
+      'not valid JSON: "["; write one object in each line (jq -c ".[]" does)',
+    ],
+    [
+      `\n${JSON.stringify(list)}\n`,
+      'not an object; write one object in each line (jq -c ".[]" does)',
+    ],
+    ['[{"a": 1},\n{"a": 2}]\n', 'not valid JSON: "[{\\"a\\": 1},"; write one object in each line'],
+    [
+      JSON.stringify(list[0], null, 2),
+      'not valid JSON: "{"; write each object in one line (jq -c . does)',
+    ],
+  ]
+  for (const [content, said] of files) {
+    const refusal = await refusalOf(folder, 'a.json', content)
+    t.match(refusal, 'error: a.json has 1 bad line, so nothing was written:')
+    t.match(refusal, said)
+  }
+})
+
+await t.test('keys that are no names are told as keys', async (t) => {
+  const folder = t.testdir({})
+  for (const content of ['{"": 1, "b": 2}\n', '{"a": 1}\n{"A": 2}\n']) {
+    const refusal = await refusalOf(folder, 'a.ndjson', content)
+    t.match(
+      refusal,
+      /the keys of a\.ndjson can't be names[^]*column \d has [^]*Rename or remove keys\.$/,
+    )
+    t.notMatch(refusal, /header|row/)
+  }
+})
+
 await t.test('a line without an end is refused before it takes all memory', async (t) => {
   const folder = t.testdir({})
   const object = `{"a": "${'x'.repeat(9990)}"},`

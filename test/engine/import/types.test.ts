@@ -1,5 +1,5 @@
 import t from 'tap'
-import { importFile, refusalOf } from '../fixtures/imported.js'
+import { importFile, readTexts, refusalOf } from '../fixtures/imported.js'
 
 /** Values of one column → its type, its values as stored, and the reason for text. */
 const cases: readonly (readonly [
@@ -15,7 +15,7 @@ const cases: readonly (readonly [
   [['007', '1'], 'text', null, 'zeros at the start: 007'],
   [['01.5', '1'], 'text', null, 'zeros at the start: 01.5'],
   [['+7', '8'], 'text', null, 'because of "+7" in line 2'],
-  [['1.10', '2', '.5'], 'decimal(18,2)', ['1.10', '2.00', '0.50']],
+  [['1.10', '2', '.53'], 'decimal(18,2)', ['1.10', '2.00', '0.53']],
   [['12345678901234567890.123', '1.5'], 'decimal(38,3)', ['12345678901234567890.123', '1.500']],
   [['1e5', '2.5'], 'double', ['100000.0', '2.5']],
   [['1e-320', '1'], 'double', ['1e-320', '1.0']],
@@ -82,6 +82,63 @@ await t.test('columns with the name of a code are text', async (t) => {
     shown.map((text) => text.split(' ').pop()),
     ['text', 'text', 'text', 'text', 'text', 'integer'],
   )
+})
+
+await t.test('codes with a point stay as they are written, and amounts are numbers', async (t) => {
+  const folder = t.testdir({})
+  const codes = ['10.1', '10.10', '10.11']
+  const table = (name: string, values: readonly string[], at: number) => {
+    const rows = values.map((value, row) => (at === 0 ? `${value};${row}x` : `${row}x;${value}`))
+    return [at === 0 ? `${name};w` : `w;${name}`, ...rows, ''].join('\n')
+  }
+  const named = ['Код', 'Код ОКВЭД', 'code', 'itemCode', 'Version', 'Раздел', 'Пункт сметы', 'Счёт']
+  for (const name of named) {
+    for (const values of [codes, ['10', '10.1', '10.10'], ['62.01', '60.10'], ['1,1', '1,10']]) {
+      const { table: read } = await readTexts(folder, 'a.csv', table(name, values, 1))
+      t.match(read.columns[1], { name, type: 'text', why: 'codes, by the name of the column' })
+    }
+  }
+  for (const values of [
+    codes,
+    codes.toReversed(),
+    ['2,1', '2,10', '3'],
+    ['1.9', '1.100', '1.25'],
+  ]) {
+    const { shown, rows, table: read } = await importFile(folder, 'a.csv', table('v', values, 0))
+    t.equal(shown[0], 'v text', values.join(' '))
+    t.match(
+      read.columns[0]?.why,
+      /^codes\? \d[.,]\d in line \d, \d+[.,]\d+0 in line \d$|^codes\? 10/,
+    )
+    t.same(
+      rows.map(([value]) => value),
+      values,
+    )
+  }
+  const amounts: readonly (readonly [readonly string[], string, RegExp | null])[] = [
+    [
+      ['10.5', '10.50', '7'],
+      '2',
+      /^10\.5 in line 2, 10\.50 in line 3: zeros at the end are not kept/,
+    ],
+    [['10,50', '10,5'], '2', /^10,5 in line 3, 10,50 in line 2: /],
+    [['10.50', '10.00', '7'], '2', null],
+    [['10.0', '10.25', '7.125'], '3', null],
+    [['10.5', '10.25'], '2', null],
+  ]
+  for (const [values, scale, why] of amounts) {
+    for (const name of ['Сумма', 'code_amount', 'Стоимость по коду', 'versions_paid', 'v']) {
+      const { table: read } = await readTexts(folder, 'a.csv', table(name, values, 1))
+      t.match(read.columns[1], { name, type: `decimal(18,${scale})`, why }, values.join(' '))
+      t.same(read.doubts, [])
+    }
+    if (why === null) {
+      const { table: read } = await readTexts(folder, 'a.csv', table('v', values, 0))
+      t.equal(read.columns[0]?.type, `decimal(18,${scale})`)
+    }
+  }
+  const set = await importFile(folder, 'a.csv', table('v', codes, 0), { types: ['v=decimal'] })
+  t.same(set.types[0], 'DECIMAL(18,2)')
 })
 
 await t.test('a type can be set, and every value that does not fit is named', async (t) => {
