@@ -149,18 +149,13 @@ await t.test('fields of a struct whose names differ only in case are refused', a
   t.equal((await openRows(t, twins)).rows, 1, 'fields of different structs may share a name')
 })
 
-await t.test('a column without a name, or with a name of the engine, is refused', async (t) => {
+await t.test('a column without a name is refused', async (t) => {
   const folder = t.testdir({})
   const path = join(folder, 'a.parquet')
   for (const other of ['', ', 3 AS C1, 4 AS C2']) {
     await writeParquet(folder, { 'a.parquet': `SELECT 1 AS id, 2 AS "é"${other}` })
     dropName(path, 'é')
     t.equal(await reasonFor(path), 'has a column without a name, number 2: name it')
-  }
-  for (const name of ['file_index', 'File_Row_Number']) {
-    await writeParquet(folder, { 'a.parquet': `SELECT 'x' AS "${name}"` })
-    const reason = `has a column "${name}", which is a name of the engine: rename it`
-    t.equal(await reasonFor(path), reason)
   }
 })
 

@@ -44,6 +44,8 @@ export async function checkStatistics(
   const paths = files.filter(({ rows }) => rows > 0).map(({ path }) => path)
   const compared = columns.filter(isCompared)
   if (paths.length === 0 || compared.length === 0) return
+  // Such a file is refused for the name.
+  if (columns.some(({ name }) => /^file_(index|row_number)$/i.test(name))) return
   const values = [bindPaths(paths)]
   await run({ sql: claims, values })
   await run({ sql: places })

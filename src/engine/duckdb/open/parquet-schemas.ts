@@ -21,7 +21,7 @@ export interface FileGroup {
 
 /**
  * Groups files by Parquet schema, with the columns of each group; every file is in one group.
- * @throws FileError for columns whose names differ only in case or can't be served, for a file without columns, and
+ * @throws FileError for columns whose names differ only in case or are empty, for a file without columns, and
  *   for decimals of too many digits
  */
 export async function groupFiles(
@@ -97,7 +97,7 @@ async function readColumns(
   }
   const names = top.map(({ name }) => name)
   requireDistinct(names, path)
-  requireServable(names, path)
+  requireNamed(names, path)
   for (const { name, siblings } of top) {
     for (const each of siblings) requireDistinct(each, path, ` inside ${quoted(name)}`)
   }
@@ -145,16 +145,10 @@ function requireDistinct(names: readonly string[], path: string, place = ''): vo
   }
 }
 
-/** DuckDB gives a nameless column a name of its own, and counts files and rows in these columns. */
-function requireServable(names: readonly string[], path: string): void {
+/** DuckDB gives a nameless column a name of its own. */
+function requireNamed(names: readonly string[], path: string): void {
   const place = names.indexOf('')
   if (place !== -1) {
     throw new FileError(path, `has a column without a name, number ${place + 1}: name it`)
   }
-  const taken = names.find((name) => ['file_index', 'file_row_number'].includes(name.toLowerCase()))
-  if (taken === undefined) return
-  throw new FileError(
-    path,
-    `has a column ${quoted(taken)}, which is a name of the engine: rename it`,
-  )
 }
