@@ -33,8 +33,8 @@ const places = `CREATE OR REPLACE TEMP TABLE places AS
     FROM (SELECT f, g, any_value(rows)::BIGINT AS rows FROM claims GROUP BY f, g))`
 
 /**
- * Compares what the footers say of each row group with its values: DuckDB leaves rows out, and plans
- * its memory, by what they say. Reads every value, as `readValues` does with other columns.
+ * Compares what the footers say of each row group with its values: DuckDB leaves rows out, and
+ * plans its memory, by what they say. Reads every value, as `readValues` does with other columns.
  * @throws FileError for the first column whose statistics exclude a value that it has
  */
 export async function checkStatistics(

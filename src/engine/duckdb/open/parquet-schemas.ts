@@ -21,8 +21,8 @@ export interface FileGroup {
 
 /**
  * Groups files by Parquet schema, with the columns of each group; every file is in one group.
- * @throws FileError for columns whose names differ only in case or are empty, for a file without columns, and
- *   for decimals of too many digits
+ * @throws FileError for columns whose names differ only in case or are empty, for a file without
+ *   columns, and for decimals of too many digits
  */
 export async function groupFiles(
   connection: DuckDBConnection,
