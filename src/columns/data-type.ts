@@ -159,33 +159,24 @@ export function isFloat(type: DataType): boolean {
   return type.kind === 'scalar' && (type.name === 'FLOAT' || type.name === 'DOUBLE')
 }
 
-/** Nested types that differ only in parts without a type. */
+/** Lists, maps and structs of the same fields, by their parts. */
 function widenNested(left: DataType, right: DataType): DataType | undefined {
-  const part = (a: DataType, b: DataType) => {
-    const wide = widen(a, b)
-    const isOne = wide && [a, b].some((each) => typeText(each) === typeText(wide))
-    return isOne && [a, b].some(hasNoType) ? wide : typeText(a) === typeText(b) ? a : undefined
-  }
   if (left.kind === 'list' && right.kind === 'list') {
-    const element = part(left.element, right.element)
+    const element = widen(left.element, right.element)
     return element && { kind: 'list', element }
   }
   if (left.kind === 'map' && right.kind === 'map') {
-    const [key, value] = [part(left.key, right.key), part(left.value, right.value)]
+    const [key, value] = [widen(left.key, right.key), widen(left.value, right.value)]
     return key && value && { kind: 'map', key, value }
   }
   if (left.kind !== 'struct' || right.kind !== 'struct') return undefined
   const fields = left.fields.flatMap(({ name, type }, index) => {
     const twin = right.fields[index]
-    const wide = twin?.name === name ? part(type, twin.type) : undefined
+    const wide = twin?.name === name ? widen(type, twin.type) : undefined
     return wide ? [{ name, type: wide }] : []
   })
   const isWhole = fields.length === left.fields.length && fields.length === right.fields.length
   return isWhole ? { kind: 'struct', fields } : undefined
-}
-
-function hasNoType(type: DataType): boolean {
-  return typeText(type) !== typeText(withTypes(type))
 }
 
 function widenIntegers(left: DataType, right: DataType): DataType | undefined {

@@ -18,6 +18,8 @@ export interface SandboxOptions {
   readonly threads: number
   /** Settings that later statements may change; none by default. */
   readonly changeable?: readonly string[]
+  /** False: values are read even where statistics in the footers would answer. */
+  readonly trustsFooters?: boolean
   /** The most bytes that queries may spill. */
   readonly tempSizeMaxBytes?: number
   /** Called before the settings are locked. */
@@ -130,6 +132,9 @@ function settings(options: SandboxOptions): readonly string[] {
     'SET GLOBAL prefetch_all_parquet_files = true',
     `SET GLOBAL allowed_directories = ${foldersSql(allowed)}`,
     'SET GLOBAL enable_external_access = false',
+    ...(options.trustsFooters === false
+      ? ["SET GLOBAL disabled_optimizers = 'statistics_propagation'"]
+      : []),
     ...(changeable.length > 0 ? [`SET GLOBAL allowed_configs = [${names}]`] : []),
     'SET GLOBAL lock_configuration = true',
   ]

@@ -130,6 +130,47 @@ await t.test(
   },
 )
 
+await t.test('fields of a struct whose names differ only in case are refused', async (t) => {
+  const folder = t.testdir({})
+  const path = join(folder, 'a.parquet')
+  const rule = 'names must differ in more than case: rename one'
+  const structs = {
+    "{'aB': 1, 'cD': 2} AS s": ['fields "aB" and "Ab"', 'Ab'],
+    "{'aB': 1, 'cD': 2} AS s, 1 AS x": ['twice a field "aB"', 'aB'],
+    "[{'y': 1, 'x': [{'aB': 1, 'cD': 2}]}] AS s": ['fields "aB" and "Ab"', 'Ab'],
+    "MAP {1: {'aB': 1, 'cD': 2}} AS s": ['fields "aB" and "AB"', 'AB'],
+  } as const
+  for (const [cells, [words, name]] of Object.entries(structs)) {
+    await writeParquet(folder, { 'a.parquet': `SELECT ${cells}` })
+    patch(path, 'cD', name)
+    t.equal(await reasonFor(path), `has ${words} inside "s"; ${rule}`)
+  }
+  const twins = "SELECT {'a': 1, 'b': {'a': 2}} AS a, {'a': 1} AS b"
+  t.equal((await openRows(t, twins)).rows, 1, 'fields of different structs may share a name')
+})
+
+await t.test('a column without a name is refused', async (t) => {
+  const folder = t.testdir({})
+  const path = join(folder, 'a.parquet')
+  for (const other of ['', ', 3 AS C1, 4 AS C2']) {
+    await writeParquet(folder, { 'a.parquet': `SELECT 1 AS id, 2 AS "é"${other}` })
+    dropName(path, 'é')
+    t.equal(await reasonFor(path), 'has a column without a name, number 2: name it')
+  }
+})
+
+/** Leaves a name out of the footer, which gets shorter. */
+function dropName(path: string, name: string): void {
+  const bytes = readFileSync(path)
+  const from = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8)
+  const text = bytes.toString('latin1', from, bytes.length - 8)
+  const own = Buffer.from(name).toString('latin1')
+  const footer = Buffer.from(text.replaceAll(`\x02${own}`, '\0'), 'latin1')
+  const end = Buffer.from('0000PAR1')
+  end.writeUInt32LE(footer.length)
+  writeFileSync(path, Buffer.concat([bytes.subarray(0, from), footer, end]))
+}
+
 await t.test('a file without columns is refused', async (t) => {
   // Parquet's footer by hand: version 1, a schema of no columns, no rows, no row groups.
   const schema = [0x48, 0x06, ...Buffer.from('schema'), 0x15, 0x00, 0x00]

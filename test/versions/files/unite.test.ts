@@ -36,10 +36,10 @@ await t.test('types widen to the narrowest that holds every value', async (t) =>
   const version = await openThings(t, {
     'data/1.parquet': `SELECT 1::TINYINT AS small, 1::INTEGER AS whole, 1::UBIGINT AS huge,
       1.5::DECIMAL(4,1) AS exact, 1::FLOAT AS inexact, 1::INTEGER AS mixed, 'a' AS text,
-      TIMESTAMP_NS '2024-01-01' AS moment`,
+      TIMESTAMP_NS '2024-01-01' AS moment, [1::INTEGER] AS list, {'a': [1.5::FLOAT]} AS struct`,
     'data/2.parquet': `SELECT 1::UTINYINT AS small, 1::BIGINT AS whole, 1::BIGINT AS huge,
       1::INTEGER AS exact, 1::DOUBLE AS inexact, 1::FLOAT AS mixed, 'b' AS text,
-      TIMESTAMP_NS '2025-01-01' AS moment`,
+      TIMESTAMP_NS '2025-01-01' AS moment, [1::BIGINT] AS list, {'a': [1.5::DOUBLE]} AS struct`,
   })
   t.same(typesOf(version), [
     'small SMALLINT',
@@ -50,6 +50,8 @@ await t.test('types widen to the narrowest that holds every value', async (t) =>
     'mixed DOUBLE',
     'text VARCHAR',
     'moment TIMESTAMP_NS',
+    'list BIGINT[]',
+    'struct STRUCT("a" DOUBLE[])',
   ])
 })
 

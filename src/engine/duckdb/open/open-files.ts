@@ -21,6 +21,7 @@ import { runnerOn } from '../run-statement.js'
 import type { RunStatement } from '../run-statement.js'
 import { inSandbox, withTempFolder } from '../sandbox.js'
 import { identifier } from '../../sql/quote.js'
+import { checkStatistics, isCompared } from './check-statistics.js'
 import { fitColumns } from './fit-columns.js'
 import { groupFiles } from './parquet-schemas.js'
 import type { FileGroup } from './parquet-schemas.js'
@@ -74,7 +75,7 @@ async function openBatch(
 ): Promise<readonly OpenedFile[]> {
   const { memoryLimitBytes, tempFolder, plain } = options
   const folders = foldersOf(paths)
-  const sandbox = { folders, tempFolder, memoryLimitBytes, threads: 1 }
+  const sandbox = { folders, tempFolder, memoryLimitBytes, threads: 1, trustsFooters: false }
   const opened = await inSandbox(sandbox, async (connection) => {
     const readable = paths.map((path) => plain.of(path))
     try {
@@ -133,7 +134,8 @@ async function openTogether(
   const opened = new Map<string, OpenedFile>()
   for (const group of await groupFiles(connection, run, paths)) {
     await probe(run, group)
-    await readValues(run, group)
+    await checkStatistics(run, group)
+    await readValues(run, { ...group, columns: group.columns.filter((each) => !isCompared(each)) })
     const bounds = await groupBounds(run, group, boundsOf)
     const answers = await fitColumns(run, group, fits, boundsOf)
     for (const { path, rows } of group.files) {

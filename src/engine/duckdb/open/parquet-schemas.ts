@@ -21,8 +21,8 @@ export interface FileGroup {
 
 /**
  * Groups files by Parquet schema, with the columns of each group; every file is in one group.
- * @throws FileError for columns whose names differ only in case, for a file without columns, and
- *   for decimals of too many digits
+ * @throws FileError for columns whose names differ only in case or are empty, for a file without
+ *   columns, and for decimals of too many digits
  */
 export async function groupFiles(
   connection: DuckDBConnection,
@@ -95,10 +95,12 @@ async function readColumns(
       '(key, name, value), or several files of fewer columns as datasets of their own'
     throw new FileError(path, reason)
   }
-  requireDistinct(
-    top.map(({ name }) => name),
-    path,
-  )
+  const names = top.map(({ name }) => name)
+  requireDistinct(names, path)
+  requireNamed(names, path)
+  for (const { name, siblings } of top) {
+    for (const each of siblings) requireDistinct(each, path, ` inside ${quoted(name)}`)
+  }
   const prepared = await connection.prepare(`SELECT * FROM ${boundFilesSql('$1')} LIMIT 0`)
   try {
     const { value, type } = bindPaths([path])
@@ -127,14 +129,26 @@ function withoutTypes(type: DataType, leafTypes: readonly (string | null)[]): Da
   return leaf === leaves.length ? marked : type
 }
 
-function requireDistinct(names: readonly string[], path: string): void {
+function requireDistinct(names: readonly string[], path: string, place = ''): void {
   const seen = new Map<string, string>()
   for (const name of names) {
     const twin = seen.get(name.toLowerCase())
     if (twin !== undefined) {
-      const both = twin === name ? `twice a column "${name}"` : `columns "${twin}" and "${name}"`
-      throw new FileError(path, `has ${both}; names must differ in more than case: rename one`)
+      const kind = place === '' ? 'column' : 'field'
+      const both = twin === name ? `twice a ${kind} "${name}"` : `${kind}s "${twin}" and "${name}"`
+      throw new FileError(
+        path,
+        `has ${both}${place}; names must differ in more than case: rename one`,
+      )
     }
     seen.set(name.toLowerCase(), name)
+  }
+}
+
+/** DuckDB gives a nameless column a name of its own. */
+function requireNamed(names: readonly string[], path: string): void {
+  const place = names.indexOf('')
+  if (place !== -1) {
+    throw new FileError(path, `has a column without a name, number ${place + 1}: name it`)
   }
 }

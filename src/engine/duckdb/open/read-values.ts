@@ -1,4 +1,5 @@
 import { typeText, withTypes } from '../../../columns/data-type.js'
+import type { DataType } from '../../../columns/data-type.js'
 import { quoted } from '../../../text.js'
 import { FileError } from '../../../versions/opener.js'
 import type { FileColumn } from '../../../versions/opener.js'
@@ -14,7 +15,6 @@ import { unreadableReason } from './unreadable.js'
 
 /** Columns of one statement: it is planned in a few milliseconds. */
 const columnsMax = 48
-/** Types whose values are numbers of a fixed size, which are right whatever their bits are. */
 const safeTypes = /^(BOOLEAN|U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|NULL)$/
 
 interface Rows {
@@ -30,7 +30,7 @@ interface Rows {
  */
 export async function readValues(run: RunStatement, { files, columns }: FileGroup): Promise<void> {
   const paths = files.filter(({ rows }) => rows > 0).map(({ path }) => path)
-  const doubtful = columns.filter(({ type }) => !safeTypes.test(typeText(type)))
+  const doubtful = columns.filter(isDoubtful)
   if (paths.length === 0) return
   for (const slice of slices(doubtful)) await readSlice(run, paths, slice)
 }
@@ -112,19 +112,27 @@ async function readSlice(
   columns: readonly FileColumn[],
   rows?: Rows,
 ): Promise<void> {
-  const counts = columns.map(({ name, type }) => {
-    const value = identifier(name)
-    // DuckDB decodes a value only for a result that depends on it.
-    const text = typeText(type) === 'VARCHAR' ? value : servedText(duckdb, withTypes(type), value)
-    return `sum(strlen(${text}))`
-  })
+  const lengths = columns.map(({ name, type }) => lengthSql(identifier(name), type))
   const where = rows ? ' WHERE file_row_number >= $2 AND file_row_number < $3' : ''
-  const sql = `SELECT ${counts.join(', ')} FROM ${boundFilesSql('$1')}${where}`
+  const sql = `SELECT ${lengths.join(', ')} FROM ${boundFilesSql('$1')}${where}`
   const range = rows ? [bindBigint(rows.from), bindBigint(rows.to)] : []
   await run({ sql, values: [bindPaths(paths), ...range] })
 }
 
-function* slices(columns: readonly FileColumn[]): Generator<readonly FileColumn[]> {
+/** False for numbers of a fixed size, which are right whatever their bits are. */
+export function isDoubtful({ type }: Pick<FileColumn, 'type'>): boolean {
+  return !safeTypes.test(typeText(type))
+}
+
+/** The length of all texts of a column, as they will be served. */
+export function lengthSql(value: string, type: DataType): string {
+  // DuckDB decodes a value only for a result that depends on it.
+  const text = typeText(type) === 'VARCHAR' ? value : servedText(duckdb, withTypes(type), value)
+  return `sum(strlen(${text}))`
+}
+
+/** Columns in parts for one statement each. */
+export function* slices(columns: readonly FileColumn[]): Generator<readonly FileColumn[]> {
   for (let from = 0; from < columns.length; from += columnsMax) {
     yield columns.slice(from, from + columnsMax)
   }

@@ -17,6 +17,8 @@ export interface SchemaColumn {
   readonly logicalTypes: readonly (string | null)[]
   /** The same of those without columns in them. */
   readonly leafTypes: readonly (string | null)[]
+  /** The names of columns in it that have the same parent, in any depth. */
+  readonly siblings: readonly (readonly string[])[]
 }
 
 /** Reads the columns of a file. Its schema is a tree in depth-first order, below one root. */
@@ -35,6 +37,11 @@ export async function readSchemaTree(
     for (let child = 0; child < Number(children[index]); child++) end = endOf(end)
     return end
   }
+  const childrenOf = (index: number): readonly number[] => {
+    const own: number[] = []
+    for (let at = index + 1; own.length < Number(children[index]); at = endOf(at)) own.push(at)
+    return own
+  }
   const columns: SchemaColumn[] = []
   for (let index = 1, end: number; index < names.length; index = end) {
     end = endOf(index)
@@ -43,6 +50,9 @@ export async function readSchemaTree(
       name: String(names[index]),
       required: repetitions[index] === 'REQUIRED',
       logicalTypes,
+      siblings: logicalTypes.map((_, at) =>
+        childrenOf(index + at).map((child) => String(names[child])),
+      ),
       leafTypes: logicalTypes.filter((_, at) => Number(children[index + at]) === 0),
     })
   }
