@@ -30,7 +30,7 @@ export function writersOf(locale: string) {
 }
 
 /** Returns a formatter for the day of an ISO 8601 time, in UTC. */
-export function dayWriter(locale: string): (time: string) => string {
+function dayWriter(locale: string): (time: string) => string {
   return timeWriter(locale, { dateStyle: 'long' })
 }
 

@@ -16,8 +16,8 @@ const parameterNames = ['by', 'limit', 'format', 'excel', ...headingNames]
 
 /**
  * Parses the top of a raw query string, `by=-2400&year=eq.2024&select=inn,2400&limit=20`.
- * @throws bad_request for encoding, repeated and empty parameters and what can't be read; not_acceptable for
- *   a format that is not served
+ * @throws bad_request for encoding, repeated and empty parameters and what can't be read;
+ *   not_acceptable for a format that is not served
  */
 export function parseTopUrl(query: string): RawTop {
   const read = readParameters(query, parameterNames, ['select'])

@@ -42,7 +42,7 @@ export interface ActParts {
 }
 
 /** A form that the holder of a subscription sent. */
-export interface Asked extends ActParts, Pick<SentForm, 'request' | 'reply'> {
+interface Asked extends ActParts, Pick<SentForm, 'request' | 'reply'> {
   readonly view: AccountView
   readonly caller: Caller
   /** The subscription. */

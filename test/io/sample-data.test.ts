@@ -389,7 +389,11 @@ await t.test('descriptions say which columns are empty', async (t) => {
 await t.test('the code lists are whole, and explain the codes of the data', async (t) => {
   const list = (name: string): string =>
     `read_csv('${data}/dictionaries/${name}.csv', all_varchar = true)`
-  for (const [name, codes] of [['okfs', 33] as const, ['okopf', 43] as const, ['okved2', 2899] as const]) {
+  for (const [name, codes] of [
+    ['okfs', 33] as const,
+    ['okopf', 43] as const,
+    ['okved2', 2899] as const,
+  ]) {
     t.equal(await count(list(name)), codes)
   }
   t.equal(await count(list('okpd2')), 20307)

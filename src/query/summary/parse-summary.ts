@@ -6,13 +6,7 @@ import { quoted } from '../../text.js'
 import { parseExactJson } from '../exact-json.js'
 import { headingNames, parseHeadings } from '../headings.js'
 import { questionFields, rawFilter, readForms } from '../parse-json.js'
-import {
-  parseFlag,
-  parseFormat,
-  parseLimit,
-  readParameters,
-  requireValues,
-} from '../parse-url.js'
+import { parseFlag, parseFormat, parseLimit, readParameters, requireValues } from '../parse-url.js'
 import { meantOperator } from '../common-mistakes.js'
 import { shapeReader } from '../read-shape.js'
 import { havingMax } from './raw-summary.js'
@@ -29,8 +23,8 @@ const guessedMax = 300
 /**
  * Parses the summary of a raw query string,
  * `year=gte.2021&group=year,prefix(okved,2)&measures=sum(2110)&order=-sum(2110)`.
- * @throws bad_request for encoding, repeated and empty parameters and what can't be read; not_acceptable for
- *   a format that is not served
+ * @throws bad_request for encoding, repeated and empty parameters and what can't be read;
+ *   not_acceptable for a format that is not served
  */
 export function parseSummaryUrl(query: string): RawSummary {
   const read = readParameters(query, parameterNames, listNames)

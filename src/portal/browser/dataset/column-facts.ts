@@ -16,7 +16,7 @@ interface DatasetFacts {
 }
 
 export interface FactsView {
-  /** Shows what the columns hold in the rows of this token, once seen; with an empty one, nothing. */
+  /** Shows what columns hold in the rows of this token, once seen; with an empty one, nothing. */
   readonly load: (token: string) => Promise<void>
 }
 
