@@ -35,7 +35,7 @@ await t.test('the first rows by a column are those that have a value', async (t)
 })
 
 await t.test('left out, all columns come up to the usual limit', async (t) => {
-  const { top } = await ask('by=day&select=&limit=&format=')
+  const { top } = await ask('by=day')
   t.equal(top.isDescending, false)
   t.equal(top.columns, access.columns)
   t.equal(top.limit, 10)
