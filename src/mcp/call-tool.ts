@@ -185,8 +185,11 @@ async function runFind(
   args: unknown,
   checkOnly: boolean,
 ): Promise<object> {
-  const { resource = null, ...q } = readFind(args)
-  return findAnswer(await service.find(caller, resource, rawFind(q), checkOnly))
+  const { q } = recordOf(args)
+  // A key of digits, without its quotes.
+  const given = Number.isSafeInteger(q) ? { ...recordOf(args), q: String(q) } : args
+  const { resource = null, ...asked } = readFind(given)
+  return findAnswer(await service.find(caller, resource, rawFind(asked), checkOnly))
 }
 
 async function runChanges(

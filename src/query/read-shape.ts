@@ -46,7 +46,7 @@ export function isAbsent(value: unknown): boolean {
 /**
  * The object without optional members that are as good as left out, and with texts read as what
  * the schema takes, where that is certain: `"20"` as a number, `"false"` as a truth value, and a
- * whole number that is to be a text, alone or in a list, as its digits.
+ * number in a list of texts as its digits.
  */
 function readMembers(schema: Type.TSchema, content: unknown): unknown {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) return content
@@ -67,8 +67,6 @@ function scalarFor(schema: unknown, value: unknown): unknown {
   const isNumber = types.includes('integer') && typeof value === 'string' && /^\d{1,9}$/.test(value)
   if (isNumber) return Number(value)
   if (types.includes('boolean') && (value === 'true' || value === 'false')) return value === 'true'
-  const digits = (each: unknown) => (Number.isSafeInteger(each) ? String(each) : each)
-  if (type === 'string') return digits(value)
-  const isListOfTexts = Array.isArray(value) && recordOf(items)['type'] === 'string'
-  return isListOfTexts ? value.map(digits) : value
+  if (!Array.isArray(value) || recordOf(items)['type'] !== 'string') return value
+  return value.map((each: unknown) => (Number.isSafeInteger(each) ? String(each) : each))
 }

@@ -202,7 +202,7 @@ await t.test(
       ],
       [{ select: 'id' }, /select/],
       [{ select: [1] }, /no column or parameter "1"/],
-      [{ cursor: 5.5 }, /cursor: must be the next_cursor/],
+      [{ cursor: 5 }, /cursor: must be the next_cursor/],
     ]
     for (const [body, detail] of refused) {
       isError(t, await post(body), 'bad_request', detail, JSON.stringify(body).slice(0, 60))
