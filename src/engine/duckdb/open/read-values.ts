@@ -62,11 +62,14 @@ export async function findUnreadable(
 }
 
 function remedyFor(cause: unknown): string {
-  const { text } = readFailure(cause)
+  const { text, type } = readFailure(cause)
   if (text.includes('UTF8')) return 'write its texts as UTF-8'
-  return text.includes('encoding')
-    ? 'write the column in an encoding that all readers know, such as PLAIN'
-    : 'correct the value, or write the column in another type'
+  if (text.includes('encoding')) {
+    return 'write the column in an encoding that all readers know, such as PLAIN'
+  }
+  return type === 'Conversion' || type === 'Out of Range'
+    ? 'correct the value, or write the column in another type'
+    : 'the file is damaged; copy or write it again'
 }
 
 /**
