@@ -43,7 +43,7 @@ usual = {
     "query": {"limit": 50, "explain": True},
     "aggregate": {"limit": 100, "labels": False, "rest": False},
     "top": {"limit": 50},
-    "find": {"limit": 10},
+    "find": {"limit": 10, "explain": True},
     "changes": {"limit": 50},
 }
 

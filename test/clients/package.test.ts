@@ -56,7 +56,7 @@ await t.test('the package holds the built program, docs, licences and its packag
   const own = inside.filter((path) => !path.startsWith('node_modules/'))
   const single = /^package\.json$|^(README|CHANGELOG|SECURITY)\.md$|^LICENSE$/
   const program = /^dist\/(das\.cjs|[\w-]+\.js|third-party-licenses\.txt)$/
-  const portal = /^dist\/portal\/(list|page|portal|reference)-\w+\.(js|css)$/
+  const portal = /^dist\/portal\/(dataset|list|page|portal|reference)-\w+\.(js|css)$/
   const docs = /^docs\/([\w-]+\.md|screenshots\/[\w-]+\.png|(deploy|monitoring)\/[\w.-]+)$/
   const others = own.filter(
     (path) => ![single, program, portal, docs].some((each) => each.test(path)),
