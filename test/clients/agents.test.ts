@@ -38,7 +38,7 @@ const members = {
     'rest',
   ],
   top: ['by', 'filters', 'limit', 'resource', 'select'],
-  find: ['limit', 'q', 'resource'],
+  find: ['explain', 'limit', 'q', 'resource'],
   changes: ['cursor', 'filters', 'limit', 'resource', 'select', 'since'],
   search: ['query'],
   fetch: ['id'],
