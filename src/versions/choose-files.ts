@@ -43,7 +43,7 @@ function rangeThatMayHold(files: readonly DataFile[], predicates: readonly Predi
 }
 
 /** Binary search for the first index that meets a test which all later ones meet; else `end`. */
-export function firstIndex(first: number, end: number, isMet: (index: number) => boolean): number {
+function firstIndex(first: number, end: number, isMet: (index: number) => boolean): number {
   let [low, high] = [first, end]
   while (low < high) {
     const middle = (low + high) >>> 1

@@ -1,6 +1,6 @@
 import type { Value } from '../../columns/filter-value.js'
 import type { Predicate } from '../../columns/predicate.js'
-import { compareValues, firstIndex } from '../../versions/choose-files.js'
+import { compareValues } from '../../versions/choose-files.js'
 import { codeBytesPerPage, pageBytes } from './layout.js'
 import type { Footer } from './layout.js'
 import type { Pace, SummedParts } from './pace.js'
@@ -18,19 +18,26 @@ export function isHistoryComparison(predicate: Predicate): predicate is HistoryC
   return comparedKinds.includes(predicate.kind)
 }
 
-/** Makes filters that compare the history column of rows without reading them. */
-export function historyOf(
-  copy: SummedParts,
-  head: NonNullable<Footer['history']>,
-): (predicates: readonly HistoryComparison[]) => HistoryFilter {
-  const values = head.values.map(BigInt)
-  return (predicates) => {
-    const allowed = new Uint8Array(values.length + 1).fill(1, 1)
+/** Compares the history column of rows without reading them. */
+export class HistoryOf {
+  readonly #copy: SummedParts
+  readonly #head: NonNullable<Footer['history']>
+  readonly #values: readonly bigint[]
+
+  constructor(copy: SummedParts, head: NonNullable<Footer['history']>) {
+    this.#copy = copy
+    this.#head = head
+    this.#values = head.values.map(BigInt)
+  }
+
+  /** A filter for the rows of one question. */
+  filter(predicates: readonly HistoryComparison[]): HistoryFilter {
+    const allowed = new Uint8Array(this.#values.length + 1).fill(1, 1)
     for (const predicate of predicates) {
-      const others = [...complementOf(predicate, values)]
+      const others = [...complementOf(predicate, this.#values)]
       for (const [from, to] of others) allowed.fill(0, from + 1, to + 1)
     }
-    return new HistoryFilter(copy, head, allowed)
+    return new HistoryFilter(this.#copy, this.#head, allowed)
   }
 }
 
@@ -108,8 +115,12 @@ function complementOf(
 
 /** The number of values before this one, or up to and including it. */
 function indexOf(values: readonly bigint[], value: Value, isIncluded: boolean): number {
-  return firstIndex(0, values.length, (index) => {
-    const order = compareValues(values[index] ?? 0n, value)
-    return isIncluded ? order > 0 : order >= 0
-  })
+  let [low, high] = [0, values.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const found = values[middle] ?? 0n
+    if (compareValues(found, value) < 0 || (isIncluded && found === value)) low = middle + 1
+    else high = middle
+  }
+  return low
 }

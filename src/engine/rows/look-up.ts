@@ -1,4 +1,3 @@
-import { firstIndex } from '../../versions/choose-files.js'
 import type { Hash } from './hash.js'
 import { entriesPerPage, pageBytes } from './layout.js'
 import type { Pace, SummedParts } from './pace.js'
@@ -82,8 +81,13 @@ export class LookUp {
 
   /** How many pages begin with an upper half below this one. */
   #pagesBefore(high: number): number {
-    const highs = this.#firstHighs
-    return firstIndex(0, highs.length, (index) => (highs[index] ?? 0) >= high)
+    let [low, end] = [0, this.#firstHighs.length]
+    while (low < end) {
+      const middle = (low + end) >>> 1
+      if ((this.#firstHighs[middle] ?? 0) < high) low = middle + 1
+      else end = middle
+    }
+    return low
   }
 
   /** The entries of a page, without its checksum. */
@@ -112,11 +116,15 @@ function isOf(page: Uint32Array, place: number, { high, low }: Hash): boolean {
 
 /** The place of the first entry that is not before (hash, row). */
 function firstNotBefore(page: Uint32Array, { high, low }: Hash, row: number): number {
-  return firstIndex(0, entriesPerPage, (index) => {
+  let [start, end] = [0, entriesPerPage]
+  while (start < end) {
+    const middle = (start + end) >>> 1
     const difference =
-      (page[index] ?? 0) - high ||
-      (page[entriesPerPage + index] ?? 0) - low ||
-      (page[2 * entriesPerPage + index] ?? 0) - row
-    return difference >= 0
-  })
+      (page[middle] ?? 0) - high ||
+      (page[entriesPerPage + middle] ?? 0) - low ||
+      (page[2 * entriesPerPage + middle] ?? 0) - row
+    if (difference < 0) start = middle + 1
+    else end = middle
+  }
+  return start
 }

@@ -4,7 +4,6 @@ import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { Check } from 'typebox/value'
 import type { Cache } from '../../cache.js'
-import { firstIndex } from '../../versions/choose-files.js'
 import {
   DamagedCopyError,
   FooterSchema,
@@ -14,7 +13,7 @@ import {
   requireSum,
 } from './layout.js'
 import type { Footer } from './layout.js'
-import { historyOf } from './history-of.js'
+import { HistoryOf } from './history-of.js'
 import { LookUp } from './look-up.js'
 import type { Pace, SummedParts } from './pace.js'
 
@@ -41,8 +40,8 @@ export class RowCopy implements SummedParts {
   readonly #cells: ReadonlyMap<string, number>
   /** By the column's name in the files. */
   readonly lookUps: ReadonlyMap<string, LookUp>
-  /** Makes filters of the history column; null if it can't compare it. */
-  readonly history: ReturnType<typeof historyOf> | null
+  /** Null if it can't compare the history column. */
+  readonly history: HistoryOf | null
   readonly rows: number
   /** What it takes of memory. */
   readonly heldBytes: number
@@ -65,7 +64,7 @@ export class RowCopy implements SummedParts {
       start += pages * 4
     }
     this.lookUps = lookUps
-    this.history = footer.history && historyOf(this, footer.history)
+    this.history = footer.history && new HistoryOf(this, footer.history)
   }
 
   /**
@@ -100,8 +99,13 @@ export class RowCopy implements SummedParts {
 
   /** The block that holds a row. */
   blockOf(row: number): number {
-    const firsts = this.#blockRows
-    return firstIndex(1, firsts.length - 1, (index) => (firsts[index] ?? 0) > row) - 1
+    let [low, high] = [0, this.#blockRows.length - 2]
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1
+      if ((this.#blockRows[middle] ?? 0) <= row) low = middle
+      else high = middle - 1
+    }
+    return low
   }
 
   /** The number of rows before a block. */

@@ -38,7 +38,7 @@ export class RowReader {
     pace: Pace,
   ): RowReader | null {
     if (history.length > 0 && !copy.history) return null
-    const filter = history.length > 0 ? (copy.history?.(history) ?? null) : null
+    const filter = history.length > 0 ? (copy.history?.filter(history) ?? null) : null
     return new RowReader(file, copy, wanted, filter, pace)
   }
 
