@@ -43,12 +43,12 @@ const layers = [
  */
 const weights: Readonly<Record<string, number>> = {
   access: 967,
-  app: 2995,
+  app: 2975,
   catalog: 2356,
   cli: 8572,
   columns: 1835,
   control: 8539,
-  engine: 12_087,
+  engine: 12_110,
   'files of src itself': 2008,
   http: 3756,
   lists: 1076,

@@ -46,8 +46,6 @@ interface Comparison {
 const keepDays = 90
 /** Then it is given up. */
 const triesMax = 3
-/** So long the other servers may take to say that they have what this one lacks. */
-const answerMsMax = dayMs / 24
 /** Events are kept a little longer: an older version may have been reported and forgotten. */
 const newsDays = 29
 
@@ -63,8 +61,6 @@ export class ChangeMaker {
   readonly #failures = new Map<string, number>()
   /** The steps that are reported. */
   readonly #noted = new Set<string>()
-  /** The steps that this server lacks → when it asked whether another one has them. */
-  readonly #askedAt = new Map<string, number>()
   readonly #records = new OneAtATime()
   /** A comparison may take long: what is served meanwhile is recorded all the same. */
   readonly #comparisons = new OneAtATime()
@@ -167,7 +163,6 @@ export class ChangeMaker {
     problem: string | null,
   ): Promise<void> {
     const { control, isAlone } = this.#parts
-    if (!isAlone && !set && !problem) await this.#askOthers(step)
     const outcome = this.#outcomeOf(step, set, problem)
     const isElsewhere = !isAlone && !problem && step.changes === 'ready'
     const isNew = step.changes !== outcome?.changes || step.changesReason !== outcome.changesReason
@@ -175,18 +170,6 @@ export class ChangeMaker {
       await recordChanges(control, step.dataset, step, outcome)
     }
     if (outcome || step.changes) await this.#note(step)
-  }
-
-  /** Once a day forgets that a step is known: a server that has it records it again. */
-  async #askOthers(step: Step & PublishedVersion): Promise<void> {
-    const { control, sets, clock } = this.#parts
-    const [target, now] = [sets.target(step), clock.now()]
-    const askedAt = this.#askedAt.get(target)
-    const isDue = step.changes === 'ready' && (askedAt ?? 0) < now - dayMs
-    if (isDue) {
-      await recordChanges(control, step.dataset, step, { changes: null, changesReason: null })
-    }
-    if (isDue || askedAt === undefined) this.#askedAt.set(target, now)
   }
 
   /** Null while another server may compare the versions. */
@@ -201,11 +184,8 @@ export class ChangeMaker {
     if (set) {
       return set.kind === 'none' ? none(set.reason) : { changes: 'ready', changesReason: null }
     }
-    const { isAlone, sets, clock } = this.#parts
-    const askedAt = this.#askedAt.get(sets.target(step)) ?? 0
-    const now = clock.now()
-    const isLost = step.publishedAt < now - dayMs && askedAt < now - answerMsMax
-    if (!isAlone && (step.changes || !isLost)) return null
+    const isOld = step.publishedAt < this.#parts.clock.now() - dayMs
+    if (!this.#parts.isAlone && (step.changes || !isOld)) return null
     return none('the version before it is not kept any more')
   }
 

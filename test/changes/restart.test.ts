@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { dayMs } from '../../src/clock.js'
-import { listVersions, recordChanges, recordVersion } from '../../src/control/dataset-versions.js'
+import { recordVersion } from '../../src/control/dataset-versions.js'
 import { sql } from '../../src/control/store/sql.js'
 import { openRecordsOf } from '../support/database.js'
 import { testFolder } from '../support/folder.js'
@@ -139,28 +139,6 @@ await t.test(
     t.equal(await ask(), 400)
   },
 )
-
-await t.test('changes that no server has any more end as none', async (t) => {
-  const at = testFolder(t)
-  const { world, version } = await start(t, at, rows("('a', 1)"))
-  const { token } = await world.subscribe(['firms:pro'])
-  await compared(world, 'firms', token)
-  const control = openRecordsOf(join(at, 'var'))
-  t.teardown(() => control.close())
-  const lost = { version, previous: '00000000000000aa' }
-  await control.run(sql`UPDATE dataset_versions SET previous = ${lost.previous}`)
-  await recordChanges(control, 'firms', lost, { changes: 'ready', changesReason: null })
-  const state = async () => {
-    const [found] = await listVersions(control, 'firms')
-    return found?.changes
-  }
-  while ((await state()) !== 'none') {
-    world.clock.ms += dayMs / 10
-    await world.app.reload(true)
-  }
-  const { status, body } = await world.get(`/v1/firms/changes?since=${lost.previous}`, token)
-  t.match([status, body.detail], [400, /not known: take an export/])
-})
 
 await t.test('more than 2,500 versions are not folded', async (t) => {
   const { world } = await start(t, testFolder(t), rows("('a', 1)"))

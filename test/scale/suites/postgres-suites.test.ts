@@ -17,7 +17,6 @@ const files = [
   'access/tokens',
   'access/unavailable',
   'access/windows',
-  'changes/restart',
   'hostile/injection',
   'http/column-facts',
   'http/errors',
