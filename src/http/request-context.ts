@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { SeenRequest } from '../control/server-report.js'
+import { badRequest } from '../errors.js'
 import type { RequestContext } from '../service.js'
 import type { Limits } from '../service/caller.js'
 import { addToRecord, recordOf } from './request-record.js'
@@ -27,6 +28,11 @@ export interface DatasetRoute {
 export function queryOf({ raw: { url = '' } }: FastifyRequest): string {
   const start = url.indexOf('?')
   return start === -1 ? '' : url.slice(start + 1)
+}
+
+/** @throws bad_request for any parameter */
+export function requireNoQuery(request: FastifyRequest): void {
+  if (queryOf(request) !== '') throw badRequest('This path takes no parameters.')
 }
 
 /** The request context for the service; its signal aborts when the client disconnects. */

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.js'
 import { reportHeader } from '../control/server-report.js'
 import type { SeenRequest } from '../control/server-report.js'
-import { badRequest, unavailable } from '../errors.js'
+import { unavailable } from '../errors.js'
 import { parseSchemaUrl } from '../query/parse-schema-url.js'
 import type { Service } from '../service.js'
 import type { SheetWriter } from '../sheet/sheet-writer.js'
@@ -19,7 +19,7 @@ import { addData } from './data-routes.js'
 import type { Admit, AnswerAdmitted } from './data-routes.js'
 import { sendOwn } from './entity.js'
 import { addFind } from './find-routes.js'
-import { contextOf, queryOf, reading, seenRequest } from './request-context.js'
+import { contextOf, queryOf, reading, requireNoQuery, seenRequest } from './request-context.js'
 import type { DatasetRoute } from './request-context.js'
 
 export interface RouteParts {
@@ -85,11 +85,6 @@ function report(request: FastifyRequest, reply: FastifyReply, { reportTo }: Rout
   if (typeof proof !== 'string') return
   const value = reportTo?.(proof, seenRequest(request)) ?? null
   if (value !== null) reply.header(reportHeader, value)
-}
-
-/** @throws bad_request for any parameter */
-function requireNoQuery(request: FastifyRequest): void {
-  if (queryOf(request) !== '') throw badRequest('This path takes no parameters.')
 }
 
 const notReadyText = 'The service is not ready. Try again in 5 s.'

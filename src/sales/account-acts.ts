@@ -1,10 +1,11 @@
 import { requireSubscriber } from '../access/principal.js'
+import { grantsOfTexts } from '../control/grants.js'
 import { listDeliveries } from '../control/hooks/deliveries.js'
 import { deleteWatchList } from '../control/hooks/watch-lists.js'
 import { deleteWebhook } from '../control/hooks/webhooks.js'
 import type { Webhook } from '../control/hooks/webhooks.js'
 import { ordersOfSubscription } from '../control/orders.js'
-import { ServiceError } from '../errors.js'
+import { notFound } from '../errors.js'
 import { html } from '../portal/html.js'
 import type { Caller, Service } from '../service.js'
 import { isoTime } from '../text.js'
@@ -19,7 +20,6 @@ import { finishReissue, startReissue } from './orders/new-token.js'
 import { tokenPage } from './orders/routes/order-pages.js'
 import { refusalOf } from './orders/routes/read-form.js'
 import type { SentForm } from './orders/routes/read-form.js'
-import { grantsOfTexts } from '../control/grants.js'
 import { typedCode } from './orders/routes/shop-routes.js'
 import type { Shop } from './orders/shop.js'
 import {
@@ -102,7 +102,7 @@ async function receipt({ shop, id, text, view }: Asked): Promise<string> {
   const orders = await ordersOfSubscription(shop.store, id)
   const found = orders.find(({ orderId }) => orderId === text('order'))
   if (found) return receiptPage(view, shop, found)
-  throw new ServiceError('not_found', 'This subscription has no such order.')
+  throw notFound('This subscription has no such order.')
 }
 
 async function endConnection({ service, caller, text }: Asked): Promise<null> {

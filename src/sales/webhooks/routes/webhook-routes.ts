@@ -5,10 +5,9 @@ import { deleteWebhook, listWebhooks } from '../../../control/hooks/webhooks.js'
 import type { Webhook } from '../../../control/hooks/webhooks.js'
 import type { ControlStore } from '../../../control/store/store.js'
 import { badRequest } from '../../../errors.js'
-import type { ServiceError } from '../../../errors.js'
 import { decodeBody } from '../../../http/body.js'
 import { canRead } from '../../../http/find-routes.js'
-import { contextOf, queryOf, reading } from '../../../http/request-context.js'
+import { contextOf, queryOf, reading, requireNoQuery } from '../../../http/request-context.js'
 import type { HttpParts } from '../../../http/server.js'
 import { parseExactJson } from '../../../query/exact-json.js'
 import type { Caller, Service } from '../../../service.js'
@@ -102,7 +101,7 @@ export function addHeld<Params = unknown>(
     url,
     handler: async (request, reply) => {
       const caller = await service.admitHolder(contextOf(request, reply))
-      if (queryOf(request) !== '' && url !== deliveriesUrl) throw noParameters()
+      if (url !== deliveriesUrl) requireNoQuery(request)
       const { id } = requireSubscriber(caller.principal)
       const params = request.params as Params
       return await answer({ caller, subscriptionId: id, params, request, reply })
@@ -127,14 +126,10 @@ export function addOwned(
         return await answerRows(request, reply, caller)
       }
       const { id } = requireSubscriber(caller.principal)
-      if (queryOf(request) !== '') throw noParameters()
+      requireNoQuery(request)
       return await answer({ subscriptionId: id })
     },
   })
-}
-
-function noParameters(): ServiceError {
-  return badRequest('This path takes no parameters.')
 }
 
 /** The JSON of a request's body. */
