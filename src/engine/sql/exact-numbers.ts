@@ -77,7 +77,7 @@ export function rounded(dialect: Dialect, double: string): string {
 
 /**
  * SQL of dividend / divisor × 10^exponent as a DOUBLE with the digits that are shown, rounded half
- * up from the exact quotient of two of the widest integers; NULL where the divisor is 0.
+ * up from the exact quotient of two of the widest integers; NULL where the divisor is 0 or NULL.
  */
 export function exactQuotient(
   dialect: Dialect,
@@ -102,7 +102,7 @@ export function exactQuotient(
   const shown = letIn(dialect, 'x', x, `CAST(${text} AS DOUBLE)`)
   const exact = letIn(dialect, 'q', q, letIn(dialect, 'k', k, letIn(dialect, 'y', y, shown)))
   const doubles = `CAST(${dividend} AS DOUBLE) / CAST(${divisor} AS DOUBLE) * 1e${exponent}`
-  return `CASE WHEN ${divisor} = 0 THEN NULL WHEN ${dividend} = 0 THEN 0e0
+  return `CASE WHEN coalesce(${divisor}, 0) = 0 THEN NULL WHEN ${dividend} = 0 THEN 0e0
     WHEN ${widthOf(`abs(${divisor})`)} > ${divisorDigitsMax} THEN ${rounded(dialect, doubles)}
     ELSE ${exact} END`
 }

@@ -42,6 +42,32 @@ await t.test('groups have their keys, measures and totals; null is a group', asy
   t.strictSame(textsOf(one ?? '').cells, ['8.0', '8.0', '0.2', '15.0'])
 })
 
+await t.test('zero by nothing is nothing, as is any number by zero or by nothing', async (t) => {
+  const { ask } = await openSummaries(t, {
+    files: {
+      '1.parquet': `SELECT * FROM (VALUES (2023, 0::BIGINT, 0::DECIMAL(10,2), 0::DOUBLE),
+        (2024, NULL, NULL, NULL), (2025, 7, 7, 7)) t(year, whole, exact, double)`,
+    },
+    entry: '    history: year\n',
+  })
+  const names = ['whole', 'exact', 'double']
+  const measures = names.flatMap((name) => [
+    `ratio(${name}@2023/${name}@2024)`,
+    `ratio(${name}@2023-${name}@2023/1.5*${name}@2024+${name}@2024)`,
+    `ratio(${name}@2025/${name}@2024)`,
+    `ratio(${name}@2025/${name}@2023)`,
+    `ratio(${name}@2024/${name}@2025)`,
+  ])
+  const [answer] = (await ask({ measures })).rows
+  t.strictSame(
+    textsOf(answer ?? '').cells,
+    measures.map(() => 'null'),
+  )
+  const [zero] = (await ask({ measures: names.map((name) => `ratio(${name}@2023/${name}@2025)`) }))
+    .rows
+  t.strictSame(textsOf(zero ?? '').cells, ['0.0', '0.0', '0.0'])
+})
+
 await t.test('limit cuts the groups after having and order, not their number', async (t) => {
   const { ask } = await openSummaries(t, { files })
   const asked = { group: ['code'], measures: ['max(amount)'], order: ['-max(amount)'] }
