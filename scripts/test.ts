@@ -7,14 +7,14 @@ import { build } from 'esbuild'
 import { globSync } from 'tinyglobby'
 import { writeCurrentTest, writeGroups } from './test/groups.js'
 
-const help = `Usage: npm test [-- FILE… and options of tap]
+const help = `Usage: npm test [-- FILE or FOLDER… and options of tap]
 
 Compiles everything to .test/, one file each, and runs the tests there: a process that compiled for
 itself what it imports would take four times as long to start.
   npm test                                     the everyday tests: all but test/io/
   npm run test:all                             all of them, with coverage of src/
   npm test -- test/query/parse-url.test.ts     one file
-  npm test -- test/cli/*.test.ts --bail        several, with an option of tap
+  npm test -- test/cli --bail                  a folder's, with an option of tap
   npm test -- --help                           this text`
 
 const out = '.test'
@@ -85,12 +85,17 @@ async function tap(words: readonly string[], env = process.env): Promise<number>
 }
 
 async function runTap(given: readonly string[]): Promise<number> {
-  const isTest = (word: string) => word.endsWith('.test.ts')
+  const isTest = (word: string) => /^(\.\/)?test\//.test(word)
   const isAll = given.includes('--all')
   const ignore = isAll ? special : [...special, io]
+  const testsIn = (word: string) => globSync(word.endsWith('.ts') ? word : `${word}/**/*.test.ts`)
   const files = given.some(isTest)
-    ? given.filter(isTest)
+    ? given.filter(isTest).flatMap(testsIn)
     : globSync('test/**/*.test.ts', { ignore }).sort()
+  if (files.length === 0) {
+    console.error('No test file is there.')
+    return 1
+  }
   const options = given.filter((word) => !isTest(word) && word !== '--all')
   const coverage = isAll ? [] : ['--disable-coverage']
   const preload = pathToFileURL(resolve(out, 'scripts/test/lean-process.js')).href

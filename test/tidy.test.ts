@@ -49,7 +49,7 @@ const weights: Readonly<Record<string, number>> = {
   columns: 1835,
   control: 8539,
   engine: 12_110,
-  'files of src itself': 2008,
+  'files of src itself': 1963,
   http: 3757,
   lists: 1076,
   mcp: 2169,
