@@ -159,7 +159,7 @@ export function isFloat(type: DataType): boolean {
   return type.kind === 'scalar' && (type.name === 'FLOAT' || type.name === 'DOUBLE')
 }
 
-/** Lists, maps and structs of the same fields, by their parts. */
+/** Lists, maps and structs, by their parts. */
 function widenNested(left: DataType, right: DataType): DataType | undefined {
   if (left.kind === 'list' && right.kind === 'list') {
     const element = widen(left.element, right.element)
@@ -170,13 +170,24 @@ function widenNested(left: DataType, right: DataType): DataType | undefined {
     return key && value && { kind: 'map', key, value }
   }
   if (left.kind !== 'struct' || right.kind !== 'struct') return undefined
-  const fields = left.fields.flatMap(({ name, type }, index) => {
-    const twin = right.fields[index]
-    const wide = twin?.name === name ? widen(type, twin.type) : undefined
-    return wide ? [{ name, type: wide }] : []
-  })
-  const isWhole = fields.length === left.fields.length && fields.length === right.fields.length
-  return isWhole ? { kind: 'struct', fields } : undefined
+  const fields = widenFields(left.fields, right.fields)
+  return fields && { kind: 'struct', fields }
+}
+
+/** Fields by their names, as columns are: those of the first, then those that the other adds. */
+function widenFields(
+  left: readonly StructField[],
+  right: readonly StructField[],
+): readonly StructField[] | undefined {
+  const wide = new Map(left.map(({ name, type }) => [name, type]))
+  for (const { name, type } of right) {
+    const widened = widen(wide.get(name) ?? noType, type)
+    if (!widened) return undefined
+    wide.set(name, widened)
+  }
+  // The engine does not tell apart names that differ only in case.
+  const names = new Set([...wide.keys()].map((name) => name.toLowerCase()))
+  return names.size === wide.size ? [...wide].map(([name, type]) => ({ name, type })) : undefined
 }
 
 function widenIntegers(left: DataType, right: DataType): DataType | undefined {

@@ -30,7 +30,6 @@ export const duckdb: Dialect = {
   // A key that is served as null keeps DuckDB's text.
   mapKey: (json, key) => `coalesce(${json}, ${toJson(textOf(key))})`,
   field: (struct, place) => `struct_extract_at(${struct}, ${place})`,
-  entry: (entry) => ({ key: `${entry}.key`, value: `${entry}.value` }),
   transform: (list, member, body) => `list_transform(${list}, lambda ${member}: ${body})`,
 
   outsideOf: () => null,

@@ -67,10 +67,8 @@ export interface Dialect {
   ownRow(cells: readonly Cell[]): string | null
   /** A map's key as a JSON string: `json` is null if the key is served as null. */
   mapKey(json: string, key: string): string
-  /** A field of a struct by its place, from 1. */
+  /** A field of a struct by its place, from 1: SQL may misread its name. */
   field(struct: string, place: number): string
-  /** The parts of an entry of a map. */
-  entry(entry: string): { readonly key: string; readonly value: string }
   /** The list of `body`, in which each member of the list has this name. */
   transform(list: string, member: string, body: string): string
 

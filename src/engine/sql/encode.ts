@@ -110,7 +110,6 @@ function listText(dialect: Dialect, element: DataType, list: string, depth: numb
   return `('[' || ${dialect.functions.joinTexts}(${members}, ',') || ']')`
 }
 
-/** Reads fields by position, because SQL may misread their names. */
 function structText(
   dialect: Dialect,
   fields: readonly StructField[],
@@ -132,10 +131,11 @@ function mapText(
   depth: number,
 ): string {
   const name = `x${depth}`
-  const entry = dialect.entry(name)
-  const keyText = stringText(dialect, encodeValue(dialect, key, entry.key, depth + 1))
-  const keyJson = dialect.mapKey(keyText, entry.key)
-  const valueJson = jsonText(dialect, encodeValue(dialect, value, entry.value, depth + 1))
+  const keySql = dialect.field(name, 1)
+  const keyText = stringText(dialect, encodeValue(dialect, key, keySql, depth + 1))
+  const keyJson = dialect.mapKey(keyText, keySql)
+  const valueSql = dialect.field(name, 2)
+  const valueJson = jsonText(dialect, encodeValue(dialect, value, valueSql, depth + 1))
   const pair = `concat(${keyJson}, ':', coalesce(${valueJson}, 'null'))`
   const pairs = dialect.transform(`map_entries(${sql})`, name, pair)
   return `('{' || ${dialect.functions.joinTexts}(${pairs}, ',') || '}')`

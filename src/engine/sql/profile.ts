@@ -124,11 +124,11 @@ async function runCounts(
 /** Every value with its rows; no list if there are more than `listMax`. */
 function countedValues(dialect: Dialect, cell: ProfiledCell, listMax: number): CountedCell {
   const entries = `array_sort(map_entries(histogram(${cell.value})))`
-  const { key, value } = dialect.entry('e')
-  const text = encodeCell(dialect, cell.column, key)
+  const text = encodeCell(dialect, cell.column, dialect.field('e', 1))
+  const count = dialect.field('e', 2)
   return {
     cell,
-    sql: [text, value].map((each) => dialect.jsonList(dialect.transform(entries, 'e', each))),
+    sql: [text, count].map((each) => dialect.jsonList(dialect.transform(entries, 'e', each))),
     read: ([texts, rows]) => {
       const values = listOf<string>(texts)
       return values.length > listMax ? {} : { values, valueRows: listOf<number>(rows) }

@@ -29,7 +29,6 @@ export const trino: Dialect = {
   ownRow: () => null,
   mapKey: (json) => json,
   field: (struct, place) => `${struct}[${place}]`,
-  entry: (entry) => ({ key: `${entry}[1]`, value: `${entry}[2]` }),
   transform: (list, member, body) => `transform(${list}, ${member} -> ${body})`,
 
   outsideOf,

@@ -66,6 +66,20 @@ const united = {
     ['"2024-01-02T03:04:05.123456"', '"9999-01-02T03:04:05"'],
   ],
   'a list without a value': ["['a']", ['NULL::INTEGER[]'], ['["a"]', 'null']],
+  'a struct whose fields moved, widened and became more': [
+    "{'a': 1, 'b': 'x'}",
+    ["{'b': 'y', 'c': true, 'a': 5000000000}", "{'b': NULL, 'c': NULL, 'a': NULL}"],
+    [
+      '{"a":1,"b":"x","c":null}',
+      '{"a":5000000000,"b":"y","c":true}',
+      '{"a":null,"b":null,"c":null}',
+    ],
+  ],
+  'structs in lists and maps': [
+    "MAP {'k': [{'a': 1}]}",
+    ["MAP {'k': [{'b': {'c': DATE '2024-01-02'}}]}", 'NULL'],
+    ['{"k":[{"a":1,"b":null}]}', '{"k":[{"a":null,"b":{"c":"2024-01-02"}}]}', 'null'],
+  ],
   'a boolean without a value': ['true', ['NULL::VARCHAR'], ['true', 'null']],
 } as const
 
@@ -88,6 +102,14 @@ await t.test('columns that differ are united without loss', async (t) => {
       t.match(answer, `{"data":[${rows.join(',')}],`, `${name}, ${form}`)
     }
   }
+})
+
+await t.test('fields of structs that differ only in case have no common type', async (t) => {
+  const files = {
+    'data/1.parquet': "SELECT 1 AS id, {'a': 1} AS x",
+    'data/2.parquet': "SELECT 2 AS id, {'b': 1, 'A': 2} AS x",
+  }
+  t.match((await bring(t, { files })).reason, /column "x" is STRUCT.* no type holds both/)
 })
 
 const gap = {

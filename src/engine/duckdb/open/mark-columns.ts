@@ -1,6 +1,7 @@
 import { typeText } from '../../../columns/data-type.js'
 import type { DataType } from '../../../columns/data-type.js'
 import type { ColumnMark, FileColumn } from '../../../versions/opener.js'
+import { duckdb } from '../dialect.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import { textOrNull } from '../run-statement.js'
 import type { RunStatement } from '../run-statement.js'
@@ -102,8 +103,8 @@ function earlySql(value: string, type: DataType, depth = 0): string | null {
       return inList(value, type.element)
     case 'struct':
       return eitherOf(
-        type.fields.map((field) =>
-          earlySql(`${value}.${identifier(field.name)}`, field.type, depth),
+        type.fields.map((field, index) =>
+          earlySql(duckdb.field(value, index + 1), field.type, depth),
         ),
       )
     case 'map':
