@@ -57,7 +57,7 @@ const weights: Readonly<Record<string, number>> = {
   portal: 10_315,
   query: 3958,
   registry: 2350,
-  sales: 9764,
+  sales: 9776,
   service: 4602,
   sheet: 498,
   versions: 6847,

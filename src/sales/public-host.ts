@@ -43,8 +43,7 @@ export async function askPublicHost(
   const limit = abortAfter(clock, timeoutMs)
   const signal = stop ? AbortSignal.any([limit, stop]) : limit
   signal.throwIfAborted()
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  const addresses = await untilAborted((options.resolve ?? resolveAll)(host), signal)
+  const addresses = await untilAborted((options.resolve ?? resolveAll)(hostOf(url)), signal)
   const isAllowed = options.isAllowed ?? isPublicAddress
   const [address] = addresses
   if (address === undefined || !addresses.every(isAllowed)) {
@@ -60,6 +59,11 @@ export async function askPublicHost(
     },
     ...(options.ca !== undefined && { ca: options.ca }),
   })
+}
+
+/** The name or the address of the host, IPv6 without its brackets. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '')
 }
 
 async function resolveAll(host: string): Promise<readonly string[]> {

@@ -1,6 +1,7 @@
 import { parsedJson } from '../../text.js'
 import { isIP } from 'node:net'
 import { recordOf } from '../../registry/shape.js'
+import { hostOf } from '../public-host.js'
 import type { Client } from './client.js'
 import { OAuthError } from './oauth-error.js'
 import { readRegistration } from './registration.js'
@@ -16,7 +17,7 @@ export function documentUrl(clientId: string): URL | null {
   if (clientId.length > lettersMax || !clientId.startsWith('https://')) return null
   if (!URL.canParse(clientId)) return null
   const url = new URL(clientId)
-  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const host = hostOf(url)
   const isExact = url.href === clientId && url.hash === '' && !clientId.includes('#')
   const hasUser = url.username !== '' || url.password !== ''
   if (!isExact || hasUser || url.pathname === '/' || isIP(host) !== 0) return null

@@ -92,6 +92,13 @@ await t.test('what is malformed is refused, and says why', async (t) => {
   const refused: [string, object, RegExp][] = [
     ['webhooks', { url: 'http://example.org', events }, /https/],
     ['webhooks', { url: 'https://me:secret@example.org', events }, /user name/],
+    ...['10.0.0.1', '127.1', '0x7f000001', '169.254.169.254', '[::1]', '[::ffff:10.0.0.1]'].map(
+      (host): [string, object, RegExp] => [
+        'webhooks',
+        { url: `https://${host}/hook`, events },
+        /public host/,
+      ],
+    ),
     ['webhooks', { url, events: [] }, /events/],
     ['webhooks', { url, events: ['other'] }, /events/],
     ['webhooks', { url, events, watch: 'none' }, /no watch list/],

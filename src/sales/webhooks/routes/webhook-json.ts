@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import Type from 'typebox'
 import type { Delivery } from '../../../control/hooks/deliveries.js'
 import {
@@ -11,6 +12,8 @@ import type { ControlStore } from '../../../control/store/store.js'
 import { badRequest } from '../../../errors.js'
 import { shapeReader } from '../../../query/read-shape.js'
 import { isoTime } from '../../../text.js'
+import { hostOf } from '../../public-host.js'
+import { isPublicAddress } from '../../special-addresses.js'
 import { webhookSecret } from '../send-message.js'
 import type { Receipt } from '../send-message.js'
 
@@ -56,15 +59,19 @@ export async function renewSecret(
   return { ...webhookJson(changed), secret, previous_valid_until: earlierEnds }
 }
 
-/** @throws bad_request for what is not a plain https address */
+/** @throws bad_request for what is not a plain https address, or is known to be private */
 function requireHttps(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isPlain = url?.protocol === 'https:' && url.username + url.password + url.hash === ''
-  if (url && isPlain) return url.href
-  throw badRequest(
-    'url must be an https address without a user name, a password and a fragment. ' +
-      'Example: https://example.org/hooks',
-  )
+  if (!url || !isPlain) {
+    throw badRequest(
+      'url must be an https address without a user name, a password and a fragment. ' +
+        'Example: https://example.org/hooks',
+    )
+  }
+  const host = hostOf(url)
+  if (isIP(host) === 0 || isPublicAddress(host)) return url.href
+  throw badRequest('url must be the address of a public host: nothing is sent to a private one.')
 }
 
 /** A webhook in JSON, without its secret. */
