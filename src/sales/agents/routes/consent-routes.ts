@@ -97,7 +97,7 @@ async function answerForm(
   asked: AuthorizeRequest,
 ): Promise<FastifyReply> {
   const { request, reply } = visit
-  if (!isOwnPage(request, [visit.issuer])) {
+  if (!isOwnPage(request, visit.issuer)) {
     return sendProblemPage(visit, 403, { kind: 'foreign', detail: null })
   }
   const form = readParameters((await readBody(request, reply, formBytesMax)).toString())

@@ -3,7 +3,7 @@ import { errorStatus, ServiceError } from '../../../errors.js'
 import { readBody } from '../../../http/body.js'
 import type { PathCondition } from '../../../http/known-paths.js'
 import { isOwnPage } from '../../../portal/own-page.js'
-import { visit } from '../../../portal/page-context.js'
+import { baseOf, visit } from '../../../portal/page-context.js'
 import type { PageContext, Site } from '../../../portal/page-context.js'
 import { isRefusal } from '../refusals.js'
 import type { RefusalReason } from '../refusals.js'
@@ -66,8 +66,7 @@ export async function readOwn(
   reply: FastifyReply,
   bytesMax = formBytesMax,
 ): Promise<Buffer> {
-  const { protocol, host } = request
-  if (!isOwnPage(request, [publicUrl, `${protocol}://${host}`])) {
+  if (!isOwnPage(request, baseOf(publicUrl, request))) {
     throw new ServiceError('forbidden', 'The form was sent by a page of another site.')
   }
   return await readBody(request, reply, bytesMax)

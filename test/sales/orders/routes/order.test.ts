@@ -52,7 +52,10 @@ await t.test('a free plan: from the plan to rows, by e-mail and code', async (t)
 
   const again = await send('/order/code?lang=en', typed)
   t.equal(again.status, 400)
+  t.match(again.text, 'This code was used already, and what it was for is done')
   t.notMatch(again.text, 'das_live_')
+  const wrong = await send('/order/code?lang=en', { ...typed, code: '1' })
+  t.match(wrong.text, 'The code is wrong, was used, or is no longer accepted')
   t.equal((await shop.letters('new-token')).length, 1)
 })
 
@@ -223,6 +226,32 @@ await t.test('a form of another site is refused', async (t) => {
     headers: plain,
   })
   t.equal(json.status, 415, 'other paths take no form')
+})
+
+// Guarantee: where the public address is set, no other name of the server makes a form its own.
+await t.test('with a public address only its pages send forms', async (t) => {
+  const settings = { publicUrl: 'https://data.example.org', trustProxy: '127.0.0.1' }
+  const shop = await startShop(t, { settings })
+  const own = 'https://data.example.org'
+  const cases: readonly (readonly [Readonly<Record<string, string>>, number])[] = [
+    [{ origin: own, host: 'das.internal:8080' }, 200],
+    [{ origin: own, host: 'data.example.org' }, 200],
+    [{ 'sec-fetch-site': 'same-origin', host: '127.0.0.1:8080' }, 200],
+    [{ origin: 'http://evil.example', host: 'evil.example' }, 403],
+    [{ origin: 'http://127.0.0.1:8080', host: '127.0.0.1:8080' }, 403],
+    [{ origin: 'http://data.example.org', host: 'data.example.org' }, 403],
+    [{ origin: 'https://evil.example', 'x-forwarded-host': 'evil.example' }, 403],
+    [{ origin: `${own}.evil.example`, host: 'data.example.org' }, 403],
+  ]
+  for (const [headers, status] of cases) {
+    const sent = await shop.world.get('/order', undefined, {
+      method: 'POST',
+      body: 'plan=things%3Afree&email=buyer%40example.org',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    })
+    t.equal(sent.status, status, JSON.stringify(headers))
+  }
+  t.equal((await shop.letters('code')).length, 3)
 })
 
 // Guarantee: a code is accepted once, for ten minutes, on its own page, and after at most four
