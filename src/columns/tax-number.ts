@@ -14,6 +14,15 @@ export function isInn(text: string): boolean {
   return checked.every((end) => checkDigit(text.slice(0, end - 1)) === Number(text[end - 1]))
 }
 
+/**
+ * Whether a text is a KPP: 4 digits of the tax office, 2 digits or capital letters of the reason, 3
+ * digits. Source: as of the INN, point 5.
+ */
+export function isKpp(text: string): boolean {
+  // There is no region 00, as in an INN.
+  return /^(?!00)\d{4}[\dA-Z]{2}\d{3}$/.test(text)
+}
+
 /** Whether a text is an OGRN with a right check digit: 13 digits of a company, 15 of a person. */
 function isOgrn(text: string): boolean {
   if (!/^(?:[1235]\d{12}|3\d{14})$/.test(text)) return false

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import type { Static } from 'typebox'
-import { isInn } from '../columns/tax-number.js'
+import { isInn, isKpp } from '../columns/tax-number.js'
 import type { Language } from '../config.js'
 import { textIn } from './local-text.js'
 import type { LocalText } from './local-text.js'
@@ -27,9 +27,7 @@ const legalShape = 'an object {name, inn, kpp, address, bank, email, phone, vat}
 const LegalSchema = objectOf(legalShape, {
   name: localText,
   inn: Type.Refine(Type.String({ description: 'a valid INN, in quotes' }), isInn),
-  kpp: Type.Optional(
-    Type.String({ pattern: '^\\d{9}$', description: 'a KPP of 9 digits, in quotes' }),
-  ),
+  kpp: Type.Optional(Type.Refine(Type.String({ description: 'a valid KPP, in quotes' }), isKpp)),
   address: localText,
   bank: Type.Optional(localText),
   email: Type.Optional(email),

@@ -7,7 +7,10 @@ const refusals = {
   choice: ['bad_request', 'Choose a plan that is on offer, one for each dataset.'],
   months: ['bad_request', 'Choose 1 to 120 months, and at most 120 ahead.'],
   price: ['bad_request', 'A price has changed since. Order again.'],
-  company: ['bad_request', 'A company has a name and an INN with right check digits.'],
+  company: [
+    'bad_request',
+    'A company has a name, an INN with right check digits, and a right KPP.',
+  ],
   'free-taken': [
     'bad_request',
     'This address has a free subscription to this dataset, or an order of one that waits.',

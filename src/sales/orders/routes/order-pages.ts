@@ -153,7 +153,7 @@ function buyerFields({ language }: PageContext, buyer: TypedBuyer): Html {
     <legend>${say.company}</legend>
     <p class="muted">${say.companyHint}</p>
     ${field('name', say.companyName)} ${field('inn', say.companyInn, true)}
-    ${field('kpp', say.companyKpp, true)} ${field('address', say.companyAddress)}
+    ${field('kpp', say.companyKpp)} ${field('address', say.companyAddress)}
   </fieldset>`
 }
 

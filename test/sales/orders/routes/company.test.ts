@@ -192,7 +192,13 @@ await t.test('a company with wrong digits is refused, and what was typed stays',
     { 'buyer-inn': '7707083894' },
     { 'buyer-inn': '' },
     { 'buyer-name': ' ' },
+    { 'buyer-name': '\u200b\u3164' },
+    { 'buyer-name': '—' },
     { 'buyer-kpp': '77070100' },
+    { 'buyer-kpp': '000000000' },
+    { 'buyer-kpp': '7707ЖЩ001' },
+    { 'buyer-kpp': '77O701001' },
+    { 'buyer-inn': '500100732259' },
     { 'buyer-address': 'a'.repeat(501) },
   ]) {
     const { status, text } = await shop.send('/order?lang=en', { ...wanted, ...company, ...wrong })
@@ -201,6 +207,23 @@ await t.test('a company with wrong digits is refused, and what was typed stays',
     if (!('buyer-name' in wrong)) t.match(text, 'value="ООО &quot;Ромашка&quot; &lt;b&gt;"')
   }
   t.equal((await shop.letters('code')).length, 0)
+})
+
+await t.test('details are taken as they are pasted from a document', async (t) => {
+  const shop = await startCompany(t)
+  const pasted = {
+    'buyer-name': ' ООО\u00a0«Ромашка»\u200b\r\nи\u2009братья ',
+    'buyer-inn': '７７０７\u00a0083\u2011893\ufeff',
+    'buyer-kpp': '7707 ае – 001',
+    'buyer-address': '170000, Тверь,\u00a0ул. Лесная,\u00ad 2',
+  }
+  const asked = await shop.send('/order?lang=ru', { ...wanted, ...pasted })
+  const text = 'ООО «Ромашка» и братья, ИНН 7707083893, КПП 7707AE001, 170000, Тверь, ул. Лесная, 2'
+  const typed = { id: codeIdIn(asked), code: await shop.code() }
+  t.match(plain((await shop.send('/order/code?lang=ru', typed)).text), text)
+  const person = { 'buyer-name': 'ИП Иванов', 'buyer-inn': '5001 0073 2259', 'buyer-kpp': '' }
+  const other = await shop.send('/order?lang=ru', { ...wanted, ...company, ...person })
+  t.match(plain(other.text), 'ИП Иванов, ИНН 500100732259')
 })
 
 await t.test('without the details of the seller there is no invoice, and no field', async (t) => {
