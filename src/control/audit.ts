@@ -1,4 +1,4 @@
-import { insertInto, sql } from './store/sql.js'
+import { insertInto, sql, sqlList } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 import { withoutTokens } from './tokens/token-format.js'
 
@@ -127,6 +127,21 @@ export async function listActions(
       .map((row) => ({ ...row, details: JSON.parse(row.details) as AuditDetails }))
       .filter((row) => subject === null || row.subject === subject || names(row.details, subject))
   )
+}
+
+/** Who did the newest of these actions to a subject; null where none was done. */
+export async function whoDid(
+  store: ControlStore,
+  subject: string,
+  actions: readonly AuditAction[],
+): Promise<{ readonly actor: string; readonly by: string | null } | null> {
+  const [row] = await store.all<{ readonly actor: string; readonly details: string }>(
+    sql`SELECT actor, details FROM audit
+     WHERE subject = ${subject} AND action IN (${sqlList(actions)}) ORDER BY id DESC LIMIT 1`,
+  )
+  if (!row) return null
+  const { by } = JSON.parse(row.details) as AuditDetails
+  return { actor: row.actor, by: typeof by === 'string' ? by : null }
 }
 
 /** Whether a text is one of the values, at any depth. */

@@ -16,7 +16,7 @@ export async function makeOrderLink(
   return secret
 }
 
-/** The order of an unused link, while it waits at the amount of the link; null for any other. */
+/** The order of a link at its amount; null for a link that is over, and for an unknown one. */
 export async function orderOfLink(
   store: ControlStore,
   secret: string,
@@ -27,14 +27,9 @@ export async function orderOfLink(
   const [found] = await store.all<{ readonly orderId: string }>(
     sql`SELECT o.id AS "orderId" FROM order_links l
      JOIN orders o ON o.id = l.order_id AND o.amount_rub = l.amount_rub
-     WHERE l.hash = ${parsed.hash} AND l.expires_at > ${now} AND o.state = 'waiting'`,
+     WHERE l.hash = ${parsed.hash} AND l.expires_at > ${now}`,
   )
   return found?.orderId ?? null
-}
-
-/** Ends all links to an order. */
-export async function endOrderLinks(store: ControlStore, orderId: string): Promise<void> {
-  await store.run(sql`DELETE FROM order_links WHERE order_id = ${orderId}`)
 }
 
 /** Removes the links that are over. */

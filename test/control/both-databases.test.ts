@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { listActions, newestActionAt, recordAction } from '../../src/control/audit.js'
+import { listActions, newestActionAt, recordAction, whoDid } from '../../src/control/audit.js'
 import { listConnections, showConnection } from '../../src/control/connections/connections.js'
 import { endAllConnections, endConnection } from '../../src/control/connections/end-connection.js'
 import { redeemCode, refreshSecrets } from '../../src/control/connections/exchange-secrets.js'
@@ -79,8 +79,11 @@ await t.test("links of orders, owners' sessions and counts of refusals", async (
   t.equal(await links.orderOfLink(store, secret, noon + 14 * dayMs), null)
   await links.removeOrderLinks(store, noon + 14 * dayMs - 1)
   t.equal(await links.orderOfLink(store, secret, noon), orderId)
-  await links.endOrderLinks(store, orderId)
-  t.equal(await links.orderOfLink(store, secret, noon), null)
+  t.equal(await links.orderOfLink(store, `${secret.slice(0, -1)}0`, noon), null)
+  const action = 'order.confirmed'
+  t.equal(await whoDid(store, orderId, [action, 'order.declined']), null)
+  await recordAction(store, { action, subject: orderId, details: { by: email }, now: noon })
+  t.match(await whoDid(store, orderId, [action, 'order.declined']), { by: email })
   const owned = await makeSession(store, { email, now: noon, kind: 'owner' })
   const hash = hashToken(owned)
   t.match(await findSession(store, hash, noon, 'owner'), { email })

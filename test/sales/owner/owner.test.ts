@@ -3,9 +3,11 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { listActions } from '../../../src/control/audit.js'
-import { showOrder } from '../../../src/control/orders.js'
+import { endOrder, showOrder } from '../../../src/control/orders.js'
 import { sql } from '../../../src/control/store/sql.js'
+import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { confirmOrder } from '../../../src/sales/orders/confirm-order.js'
+import { declineOrder } from '../../../src/sales/orders/decline-order.js'
 import { tidyShop } from '../../../src/sales/orders/tidy-shop.js'
 import {
   codeIdIn,
@@ -15,6 +17,7 @@ import {
   shopRegistry,
 } from '../../portal/fixtures/shop-world.js'
 import { postMcp } from '../../support/mcp/mcp-messages.js'
+import { machine } from '../../support/machine.js'
 import type { Answer } from '../../support/world.js'
 import { cookieIn, email, startSessions } from '../sessions/fixtures/signing-in.js'
 
@@ -289,7 +292,13 @@ await t.test('an owner confirms and declines orders on the page', async (t) => {
   const done = await decide(paid, 'confirm')
   t.same([done.status, done.headers['location']], [303, '/owner'])
   t.equal((await decide(unpaid, 'decline')).status, 303)
-  t.equal((await decide(unpaid, 'confirm')).status, 400, 'finally')
+  const again = await decide(unpaid, 'confirm')
+  t.equal(again.status, 409, 'finally')
+  t.match(again.text, 'This order is declined: November 15, 2026, 12:00 UTC.')
+  t.match(again.text, `It was decided by ${owner}.`)
+  const twice = await shop.post('/owner/orders?lang=ru', cookie, { order: paid, action: 'confirm' })
+  t.equal(twice.status, 409)
+  t.match(twice.text, `Решение: ${owner}.`)
   t.equal((await decide(paid, 'keep')).status, 400)
   for (const odd of ['ord_0123456789abcdef', '\0', "';--", '']) {
     t.equal((await decide(odd, 'confirm')).status, 404)
@@ -304,6 +313,34 @@ await t.test('an owner confirms and declines orders on the page', async (t) => {
   ])
   t.match((await shop.letters('new-token')).length, 1)
   t.match((await shop.open('/owner?lang=en', cookie)).text, 'No order waits.')
+})
+
+await t.test('an order that was decided elsewhere says by whom', async (t) => {
+  const shop = await startOwned(t)
+  const cookie = await shop.enter()
+  const decide = (order: string) =>
+    shop.post('/owner/orders?lang=en', cookie, { order, action: 'confirm' })
+  const partsOfActor = (actor: string) => {
+    const path = join(shop.world.folder, 'var', 'control.db')
+    const store = SqliteStore.open(path, { ...machine, actor })
+    t.teardown(async () => {
+      await store.close()
+    })
+    return { ...partsOf(shop), store }
+  }
+  const paid = await placePaid(shop)
+  await confirmOrder(partsOfActor('server'), paid)
+  t.match((await decide(paid)).text, 'The payment system reported its payment.')
+  const byCommand = await placePaid(shop)
+  await declineOrder(partsOfActor('olga'), byCommand)
+  t.match((await decide(byCommand)).text, 'It was decided on the command line by olga.')
+  const late = await placePaid(shop)
+  const link = (await shop.link()) ?? ''
+  await endOrder(shop.store, late, { state: 'expired', now: shop.world.clock.ms })
+  const expired = await shop.decide(link, 'confirm')
+  t.equal(expired.status, 410)
+  t.match(expired.text, 'This order is expired: November 15, 2026, 12:00 UTC.')
+  t.notMatch(expired.text, 'It was decided')
 })
 
 // Guarantee: the link of a letter decides one order, once, and is in no log and no store.
@@ -337,16 +374,23 @@ await t.test('the link of a letter shows its order, and confirms it once', async
   t.equal(await stateOf(orderId), 'confirmed')
   t.same(await shop.byIn(orderId), [['order.confirmed', 'link']])
   t.match((await shop.letters('order-done')).length, 1)
+  for (const action of ['show', 'confirm', 'decline']) {
+    const { status, text } = await decide(secret, action)
+    t.equal(status, 410, action)
+    t.match(text, 'This order is done: November 15, 2026, 12:00 UTC.')
+    t.match(text, 'It was decided with the link in a letter.')
+    t.notMatch(text, /buyer@|<button type="submit" class="primary"/)
+  }
   const gone: string[] = []
   const unknown = `das_order_${'0'.repeat(49)}`
-  for (const each of [secret, secret.slice(0, -1), unknown, await shop.enter(), '', '\0']) {
+  for (const each of [secret.slice(0, -1), unknown, await shop.enter(), '', '\0']) {
     for (const action of ['show', 'confirm', 'decline']) {
       const answer = await decide(each, action)
       t.equal(answer.status, 410, `${each} ${action}`)
       gone.push(answer.text)
     }
   }
-  t.equal(new Set(gone).size, 1, 'used, unknown and malformed are told alike')
+  t.equal(new Set(gone).size, 1, 'unknown and malformed are told alike')
   t.notMatch(world.log.join(''), /das_order_|olga@|buyer@/i)
 })
 
@@ -393,7 +437,17 @@ await t.test('an order that can not take effect keeps its link', async (t) => {
   writeFileSync(join(shop.world.folder, 'registry.yaml'), gone)
   await shop.world.app.reload()
   await shop.world.app.reload()
-  t.equal((await shop.decide(secret, 'confirm')).status, 400)
+  const refused = await shop.decide(secret, 'confirm')
+  t.equal(refused.status, 400)
+  t.match(refused.text, /needs the plan &quot;things:start&quot;, which the registry no longer has/)
+  const cookie = await shop.enter()
+  const fields = { order: orderId, action: 'confirm' }
+  const onPage = await shop.post('/owner/orders?lang=en', cookie, fields)
+  t.equal(onPage.status, 400)
+  for (const { text } of [refused, onPage]) {
+    t.match(text, 'This order can’t be confirmed as it is.')
+    t.notMatch(text, 'Go back')
+  }
   t.equal(await shop.stateOf(orderId), 'waiting')
   t.equal((await shop.decide(secret, 'decline')).status, 200)
 })

@@ -2,6 +2,7 @@ import type { DatasetState } from '../../../control/dataset-state.js'
 import { grantsOfTexts } from '../../../control/grants.js'
 import { inOrder } from '../../../control/in-order.js'
 import type { Order } from '../../../control/orders.js'
+import type { ServiceError } from '../../../errors.js'
 import { fact, html } from '../../../portal/html.js'
 import type { Html } from '../../../portal/html.js'
 import type { PageContext } from '../../../portal/page-context.js'
@@ -15,10 +16,12 @@ import { buyerText, plansText } from '../../orders/papers/paper.js'
 import { paperWords } from '../../orders/papers/paper-words.js'
 import { titleOf } from '../../orders/shop.js'
 import type { Shop } from '../../orders/shop.js'
-import type { Decision } from '../decide-order.js'
+import { byLink } from '../decide-order.js'
+import type { Decision, OverOrder } from '../decide-order.js'
 import { readReport, reports } from '../reports.js'
 import type { ReportColumn, ReportLine, ReportName } from '../reports.js'
 import { ownerWordsOf } from './owner-words.js'
+import type { OwnerWords } from './owner-words.js'
 
 /** Lines of a table; the command line has all. */
 const shownMax = 100
@@ -185,19 +188,20 @@ export function linkPage(context: PageContext): string {
   )
 }
 
-/** Renders the order of a link, with the buttons that decide. */
+/** Renders the order of a link, with the buttons that decide, and why it can't be done. */
 export function linkedOrderPage(
   context: PageContext,
   shop: Shop,
   order: Order,
-  secret: string,
+  { secret, cause = null }: { readonly secret: string; readonly cause?: ServiceError | null },
 ): string {
   const { language, words } = context
   const [say, papers] = [ownerWordsOf(language), paperWords(language)]
   return titledPage(
     context,
     say.orderTitle(order.orderId),
-    html`<p class="lead">${say.askText}</p>
+    html`${cause && impossibleNote(context, cause)}
+      <p class="lead">${say.askText}</p>
       <dl class="facts">
         ${fact(papers.buyer, buyerText(order, papers))}
         ${fact(say.columns.grants, plansText(shop.registry(), language, order))}
@@ -209,6 +213,52 @@ export function linkedOrderPage(
   )
 }
 
+/** Renders why an order of the owner's page can't be confirmed. */
+export function impossiblePage(
+  context: PageContext,
+  { orderId }: Order,
+  cause: ServiceError,
+): string {
+  const title = ownerWordsOf(context.language).orderTitle(orderId)
+  return titledPage(
+    context,
+    title,
+    html`${impossibleNote(context, cause)} ${backToOrders(context)}`,
+  )
+}
+
+function impossibleNote({ language }: PageContext, { detail }: ServiceError): Html {
+  return html`<p class="refusal" role="alert">
+    ${ownerWordsOf(language).impossible} <span class="muted" lang="en">${detail}</span>
+  </p>`
+}
+
+/** Renders what became of an order before: someone else was earlier, or it is too late. */
+export function overPage(context: PageContext, { order, who }: OverOrder): string {
+  const { language, words } = context
+  const say = ownerWordsOf(language)
+  const { orderId, state, doneAt } = order
+  const at = doneAt === null ? '' : isoTime(doneAt)
+  const when = at === '' ? '' : `${words.day(at)}, ${at.slice(11, 16)} UTC`
+  return titledPage(
+    context,
+    say.orderTitle(orderId),
+    html`<p class="lead" role="status">
+        ${say.over(accountWords(language).orderStates[state], when)} ${howText(say, state, who)}
+      </p>
+      <p>${say.overText}</p>
+      ${backToOrders(context)}`,
+  )
+}
+
+/** Who decided: an owner, the link of a letter, a payment, or a command. */
+function howText(say: OwnerWords, state: Order['state'], who: OverOrder['who']): string | null {
+  if (who === null || state === 'expired') return null
+  const { actor, by } = who
+  if (by !== null) return by === byLink ? say.byLink : say.byOwner(by)
+  return actor === 'server' ? say.byPayment : say.byCommand(actor)
+}
+
 /** Renders what a link has done. */
 export function decidedPage(context: PageContext, orderId: string, decision: Decision): string {
   const say = ownerWordsOf(context.language)
@@ -216,11 +266,15 @@ export function decidedPage(context: PageContext, orderId: string, decision: Dec
     context,
     say.orderTitle(orderId),
     html`<p class="lead" role="status">${say.done[decision]} ${say.doneText}</p>
-      <p><a href="${context.link('/owner')}">${say.title}</a></p>`,
+      ${backToOrders(context)}`,
   )
 }
 
-/** Renders the page of a link that was used, is over, or is unknown: one for all. */
+function backToOrders({ language, link }: PageContext): Html {
+  return html`<p><a href="${link('/owner')}">${ownerWordsOf(language).title}</a></p>`
+}
+
+/** Renders the page of a link whose 14 days are over, or that is unknown: one for both. */
 export function goneLinkPage(context: PageContext): string {
   const say = ownerWordsOf(context.language)
   return titledPage(

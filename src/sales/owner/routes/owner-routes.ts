@@ -16,7 +16,15 @@ import { addSignInForms, secretOf, sendOn } from '../../sessions/routes/session-
 import { signInPage } from '../../sessions/routes/sign-in-pages.js'
 import { decide, decideByLink, decisions, linkedOrder, ownerOf } from '../decide-order.js'
 import type { Decision } from '../decide-order.js'
-import { decidedPage, goneLinkPage, linkPage, linkedOrderPage, ownerPage } from './owner-pages.js'
+import {
+  decidedPage,
+  goneLinkPage,
+  impossiblePage,
+  linkPage,
+  linkedOrderPage,
+  overPage,
+  ownerPage,
+} from './owner-pages.js'
 
 export interface OwnerRouteParts {
   readonly site: Site
@@ -79,27 +87,49 @@ async function startPage(
 async function decideOrder(shop: Shop, sent: SentForm): Promise<FastifyReply> {
   const decision = decisionIn(sent.fields)
   const by = await ownerOf(shop, secretOf(sent, 'owner'))
-  if (by !== null) await decide(shop, sent.fields.get('order') ?? '', { decision, by })
-  return sendOn(sent, '/owner')
+  if (by === null) return sendOn(sent, '/owner')
+  const decided = await decide(shop, sent.fields.get('order') ?? '', { decision, by })
+  if (decided.kind === 'done') return sendOn(sent, '/owner')
+  const { context } = sent
+  if (decided.kind === 'over') return sendDecided(sent, 409, overPage(context, decided.over))
+  return sendDecided(sent, 400, impossiblePage(context, decided.order, decided.cause))
 }
 
 /** Shows, confirms or declines the order of a link. */
-async function answerLink(
-  shop: Shop,
-  { request, reply, context, fields }: SentForm,
-): Promise<FastifyReply> {
+async function answerLink(shop: Shop, sent: SentForm): Promise<FastifyReply> {
+  const { context, fields } = sent
   const secret = fields.get('secret') ?? ''
-  const send = (page: string) => sendPage(request, reply, context, page, formHeaders)
   if (fields.get('action') === 'show') {
-    const order = await linkedOrder(shop, secret)
-    if (order) return send(linkedOrderPage(context, shop, order, secret))
-  } else {
-    const decision = decisionIn(fields)
-    const order = await decideByLink(shop, secret, decision)
-    if (order) return send(decidedPage(context, order.orderId, decision))
+    const found = await linkedOrder(shop, secret)
+    if (found === null) return sendDecided(sent, 410, goneLinkPage(context))
+    if ('who' in found) return sendDecided(sent, 410, overPage(context, found))
+    return sendDecided(sent, 200, linkedOrderPage(context, shop, found, { secret }))
   }
-  void reply.code(410)
-  return send(goneLinkPage(context))
+  const decision = decisionIn(fields)
+  const decided = await decideByLink(shop, secret, decision)
+  switch (decided?.kind) {
+    case undefined: {
+      return sendDecided(sent, 410, goneLinkPage(context))
+    }
+    case 'over': {
+      return sendDecided(sent, 410, overPage(context, decided.over))
+    }
+    case 'impossible': {
+      const { order, cause } = decided
+      return sendDecided(sent, 400, linkedOrderPage(context, shop, order, { secret, cause }))
+    }
+    case 'done': {
+      return sendDecided(sent, 200, decidedPage(context, decided.order.orderId, decision))
+    }
+  }
+}
+
+function sendDecided(
+  { request, reply, context }: SentForm,
+  status: number,
+  page: string,
+): FastifyReply {
+  return sendPage(request, reply.code(status), context, page, formHeaders)
 }
 
 /** @throws bad_request */

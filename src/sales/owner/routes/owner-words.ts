@@ -56,8 +56,15 @@ const english = {
   askText: 'Confirm the order when it is paid. The link works once.',
   done: { confirm: 'The order is confirmed.', decline: 'The order is declined.' },
   doneText: 'The buyer and all owners get a letter.',
+  over: (state: string, when: string) => `This order is ${state}: ${when}.`,
+  overText: 'Nothing was changed now.',
+  byOwner: (email: string) => `It was decided by ${email}.`,
+  byLink: 'It was decided with the link in a letter.',
+  byPayment: 'The payment system reported its payment.',
+  byCommand: (user: string) => `It was decided on the command line by ${user}.`,
+  impossible: 'This order can’t be confirmed as it is.',
   goneTitle: 'This link no longer works',
-  goneText: 'It was used, its 14 days are over, or it is not complete. You can',
+  goneText: 'Its 14 days are over, or it is not complete. You can',
 }
 
 export type OwnerWords = typeof english
@@ -117,8 +124,15 @@ const russian: OwnerWords = {
   askText: 'Подтвердите заказ, когда он оплачен. Ссылка действует один раз.',
   done: { confirm: 'Заказ подтверждён.', decline: 'Заказ отклонён.' },
   doneText: 'Покупатель и все владельцы получат письмо.',
+  over: (state, when) => `Этот заказ ${state}: ${when}.`,
+  overText: 'Сейчас ничего не изменилось.',
+  byOwner: (email) => `Решение: ${email}.`,
+  byLink: 'Решение принято по ссылке из письма.',
+  byPayment: 'Об оплате сообщила платёжная система.',
+  byCommand: (user) => `Решение принято командой, пользователь ${user}.`,
+  impossible: 'Подтвердить этот заказ сейчас нельзя.',
   goneTitle: 'Ссылка больше не действует',
-  goneText: 'Её уже использовали, её 14 дней прошли или она неполная. Тогда',
+  goneText: 'Её 14 дней прошли или она неполная. Тогда',
 }
 
 const words: Readonly<Record<Language, OwnerWords>> = { en: english, ru: russian }
