@@ -28,6 +28,7 @@ import {
 } from '../control/mailed-codes/code-limits.js'
 import type { ControlStore } from '../control/store/store.js'
 import { isMailDomain, plainEmail } from '../control/email-address.js'
+import { compactNumber } from '../plain-text.js'
 import { isSignature, signatureOf } from '../signature.js'
 import { sealSecret } from './letters/seal.js'
 import { CodeRefusal } from './form-refusal.js'
@@ -121,11 +122,15 @@ export async function withCode<T>(
   work: (code: EmailCode, tx: ControlStore) => Promise<T>,
 ): Promise<T> {
   if (!isCodeId(codeId)) throw new CodeRefusal('code')
-  const typed = keyedHash(key, 'code', `${codeId} ${code.replaceAll(/[\s-]/g, '')}`)
+  const typed = keyedHash(key, 'code', `${codeId} ${compactNumber(code)}`)
   const done = await store.write(async (tx) => {
     const found = await findCode(tx, codeId)
-    if (found === undefined || found.purpose !== purpose || !isOpen(found, now())) return null
-    if (isSignature(typed, found.hash)) return { result: await work(found, tx) }
+    if (found === undefined || found.purpose !== purpose) return null
+    const isRight = isSignature(typed, found.hash)
+    // Of an owner it would say that the address is one.
+    if (isRight && found.usedAt !== null && purpose !== 'owner') throw new CodeRefusal('used')
+    if (!isOpen(found, now())) return null
+    if (isRight) return { result: await work(found, tx) }
     await noteWrongTry(tx, codeId)
     return null
   })

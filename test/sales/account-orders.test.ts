@@ -194,6 +194,25 @@ await t.test('a newer order takes the place of one that waits', async (t) => {
   t.same(orders.map(({ state }) => state).sort(), ['confirmed', 'expired', 'waiting'])
 })
 
+await t.test('a second press of the same order is no second order', async (t) => {
+  const { shop, send, order, read } = await account(t)
+  const { orderId } = await order({ months: '1' }, 990)
+  const waiting = async () =>
+    (await read()).orders.filter(({ state }) => state === 'waiting').map((each) => each.orderId)
+  t.equal((await send('order', { months: '1', amount: '990' })).status, 200)
+  t.same(await waiting(), [orderId])
+  t.equal((await shop.letters('order-received')).length, 1, 'nor a second invoice')
+  shop.world.clock.ms += 10 * 60_000
+  await order({ months: '1' }, 990)
+  t.notMatch(await waiting(), [orderId], 'later it is an order with a time of its own')
+  const change = { plan: ['things:pro', 'parts:start'] }
+  const changed = await order(change, 30_100)
+  await send('order', { ...change, amount: '30100' })
+  t.same(await waiting(), [changed.orderId])
+  t.equal((await send('order', { plan: 'things:pro', amount: '29100' })).status, 200)
+  t.not((await waiting())[0], changed.orderId, 'other plans are another order')
+})
+
 await t.test('what can not be ordered is refused, in the language of the page', async (t) => {
   const { send, read, end } = await account(t)
   const cases: readonly (readonly [Fields, string])[] = [

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import { recordAction } from '../../control/audit.js'
 import type { Grant } from '../../control/grants.js'
 import { inOrder } from '../../control/in-order.js'
 import { buyerOf, endOrder, newestEntry, ordersOfSubscription } from '../../control/orders.js'
+import type { Order } from '../../control/orders.js'
 import { freeMonths } from '../../control/order-limits.js'
 import { grantsAtEnd, paidDatasets } from '../../control/scheduled-changes.js'
 import { addMonths, dayOfMonth, monthsMax, showSubscription } from '../../control/subscriptions.js'
@@ -166,7 +168,11 @@ async function placeOnce(
     const subscription = await showSubscription(tx, subscriptionId)
     const orders = await quote(inTransaction, subscription)
     if (orders.some(({ amountRub }) => amountRub > shownRub)) throw new ShopRefusal('price')
-    await expireWaiting(inTransaction, subscriptionId)
+    const earlier = await ordersOfSubscription(tx, subscriptionId)
+    const waiting = earlier.filter(({ state }) => state === 'waiting')
+    const again = waiting.find((order) => isPressedAgain(order, orders, shop.now()))
+    if (again) return [{ kind: 'waiting', order: again } as const]
+    await expire(inTransaction, waiting)
     const { email, language } = subscription
     const buyer = await buyerOf(tx, subscriptionId)
     const facts = { subscriptionId, email, language, buyer }
@@ -178,10 +184,24 @@ async function placeOnce(
   return last
 }
 
+/** The same again within this time is a second press, and no second order. */
+const pressedAgainMs = 10 * 60_000
+
+function isPressedAgain(
+  { kind, items, months, amountRub, basedOn, orderedAt }: Order,
+  wanted: readonly QuotedOrder[],
+  now: number,
+): boolean {
+  const [order, ...more] = wanted
+  const isSoon = Math.abs(now - orderedAt) < pressedAgainMs
+  if (order === undefined || more.length > 0 || !isSoon || order.takesEffectAt != null) return false
+  const isSame = order.kind === kind && order.months === months && order.amountRub === amountRub
+  return isSame && order.basedOn === basedOn && isDeepStrictEqual(order.items, items)
+}
+
 /** A subscription has one order that waits, so that two can't be paid for the same time. */
-async function expireWaiting({ store, now }: OrderParts, subscriptionId: string): Promise<void> {
-  const orders = await ordersOfSubscription(store, subscriptionId)
-  for (const { orderId } of orders.filter(({ state }) => state === 'waiting')) {
+async function expire({ store, now }: OrderParts, orders: readonly Order[]): Promise<void> {
+  for (const { orderId } of orders) {
     await endOrder(store, orderId, { state: 'expired', now: now() })
     const details = { reason: 'replaced by a newer order' }
     await recordAction(store, { action: 'order.expired', subject: orderId, details, now: now() })

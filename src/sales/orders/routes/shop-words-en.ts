@@ -11,6 +11,9 @@ const refusals: Readonly<Record<RefusalReason, string>> = {
   choice: 'Choose at least one plan, and one plan for each dataset.',
   months: 'Choose 1 to 120 months. A subscription ends at most 120 months ahead.',
   code: 'The code is wrong, was used, or is no longer accepted. Check it, or ask for a new one.',
+  used:
+    'This code was used already, and what it was for is done: look into your mail. For anything ' +
+    'else, ask for a new code.',
   price: 'A price has changed since. Look at the order again.',
   'free-taken':
     'This address has a free subscription to this dataset already. If its token is lost, get a ' +
@@ -19,7 +22,8 @@ const refusals: Readonly<Record<RefusalReason, string>> = {
   'too-many-orders':
     'This address has too many orders. Pay the ones that wait, or try again tomorrow.',
   company:
-    'Give the name of the company and its INN of 10 or 12 digits; a KPP has 9. Check the digits.',
+    'Give the name of the company and its INN of 10 or 12 digits. A KPP has 9 characters, and ' +
+    'goes with an INN of 10 digits alone. Check the digits.',
   'no-change': 'The subscription has these plans already.',
   scheduled:
     'Another plan is ordered for this dataset, and its months are paid. Order again when it has ' +
