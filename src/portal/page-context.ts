@@ -12,11 +12,16 @@ import type { PortalWords } from './portal-words-en.js'
 import type { SignedInParts } from './signed-in.js'
 import { wordsOf } from './words.js'
 
+/** The texts of pages, with the owner's own in their places. */
+export interface PageWords extends PortalWords {
+  /** What the service is called: scripts, which are the same for all owners, have no name of it. */
+  readonly service: string
+}
+
 /** What every page needs besides its content. */
 export interface PageContext {
   readonly language: Language
-  /** The texts of pages, with the owner's own in their places. */
-  readonly words: PortalWords
+  readonly words: PageWords
   /** Whose portal it is. */
   readonly portal: PortalSettings
   readonly assets: Assets
@@ -105,7 +110,7 @@ export function pageContextOf(
 }
 
 /** The texts of pages, with the owner's title, headline and footer where the registry has them. */
-function ownWords(language: Language, portal: PortalSettings): PortalWords {
+function ownWords(language: Language, portal: PortalSettings): PageWords {
   const words = wordsOf(language)
   const { headline, footer } = portal
   return {

@@ -28,7 +28,6 @@ export const englishWords = {
   ...writers,
   operators,
 
-  service: 'Dataset Access Service',
   skip: 'Skip to content',
   languages: 'Language',
   menu: 'Main',

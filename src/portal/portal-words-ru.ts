@@ -32,7 +32,6 @@ export const russianWords: PortalWords = {
     not_null: 'не пусто',
   },
 
-  service: 'Dataset Access Service',
   skip: 'К содержанию',
   languages: 'Язык',
   menu: 'Главное меню',

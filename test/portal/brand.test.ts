@@ -3,11 +3,9 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { readRegistry } from '../../src/catalog.js'
-import { confirmOrder } from '../../src/sales/orders/confirm-order.js'
-import type { LetterKind } from '../../src/control/letters.js'
 import { startWorld } from '../support/world.js'
 import type { World } from '../support/world.js'
-import { openShopText, partsOf, placePaid, shopRegistry, startShop } from './fixtures/shop-world.js'
+import { allTexts } from './fixtures/all-texts.js'
 
 const dataset = `
 demo: {token: das_demo_brand}
@@ -44,6 +42,9 @@ const texts: Readonly<Record<string, string>> = {
     '[good](https://example.org/a)\n\n![spy](https://example.org/pixel.png)\n',
   'about.md': 'About us',
 }
+const sellerText = `  owners: [owner@example.org]
+  legal: {name: Acme LLC, inn: "7707083893", address: 1 Main street, vat: 20}
+`
 const productName = 'Dataset Access Service'
 
 const files = { 'data/shown.parquet': 'SELECT i AS id FROM range(10) t(i)' }
@@ -108,56 +109,27 @@ await t.test('pages, OpenAPI, MCP and llms.txt have the title of the owner alone
   t.notMatch(text, productName)
 })
 
-/** The texts of a server that any of its readers gets, by where: pages, letters, machines' answers. */
-async function textsOf(t: Test, extra: string) {
-  const shop = await startShop(t, { registry: shopRegistry(openShopText + extra) })
-  const { world } = shop
-  const found = new Map<string, string>()
-  const toRead = ['/', '/llms.txt', '/robots.txt', '/sitemap.xml', '/openapi.json', '/v1/', '/none']
-  for (let path = toRead.shift(); path !== undefined; path = toRead.shift()) {
-    if (found.has(path)) continue
-    const { text } = await world.get(path, undefined, browser)
-    found.set(path, text)
-    for (const [, link = ''] of text.matchAll(/(?:href|src|action)="(\/[^"]*)"/g)) {
-      const { pathname } = new URL(link.replaceAll('&amp;', '&'), 'http://a.example')
-      const isPage = !pathname.includes('.')
-      toRead.push(...(isPage ? ['en', 'ru'].map((each) => `${pathname}?lang=${each}`) : [pathname]))
-    }
-  }
-  await shop.send('/order', { plan: ['things:start', ''], months: '1', email: 'a@example.org' })
-  await shop.send('/owner/sign-in', { email: 'owner@example.org' })
-  const orderId = await placePaid(shop)
-  const keep = async (...kinds: LetterKind[]) => {
-    for (const kind of kinds) found.set(kind, JSON.stringify(await shop.letters(kind)))
-  }
-  await keep('code', 'order-received', 'new-order')
-  await confirmOrder(partsOf(shop), orderId)
-  await keep('new-token', 'order-done')
-  const accept = 'application/json, text/event-stream'
-  for (const method of ['initialize', 'tools/list', 'resources/list', 'prompts/list']) {
-    const { text } = await world.get('/mcp/', 'das_demo_shop', {
-      method: 'POST',
-      headers: { accept },
-      payload: { ...listTools, method },
-    })
-    found.set(method, text)
-  }
-  return found
-}
-
 await t.test(
   "of two servers side by side, only the unbranded one has the product's name",
   async (t) => {
     const product = /dataset[\s_-]*access[\s_-]*service/i
     const named = async (extra: string) => {
-      const found = await textsOf(t, extra)
-      t.ok(found.size > 35, 'pages, letters and answers for machines')
+      const found = await allTexts(t, extra + sellerText)
+      t.ok(found.size > 110, `${found.size} pages, letters and answers for machines`)
       for (const [where, text] of found) t.ok(text.length > 2, where)
+      for (const status of [200, 201, 303, 400, 401, 403, 404, 405, 406, 409, 410, 415]) {
+        const isThere = [...found.keys()].some((where) => where.endsWith(` ${status}`))
+        t.ok(isThere, `an answer with ${status}`)
+      }
+      t.match(found.get('workbook'), 'xl/workbook.xml')
+      const scripts = [...found.keys()].filter((where) => where.endsWith('.js 200'))
+      t.ok(scripts.length > 2, `the scripts ${scripts.join()}`)
       return [...found].filter(([, text]) => product.test(text)).map(([where]) => where)
     }
-    t.same(await named('portal: {title: Acme Data, owners: [owner@example.org]}\n'), [])
-    const unbranded = await named('portal: {owners: [owner@example.org]}\n')
-    for (const where of ['/', '/llms.txt', '/openapi.json', 'initialize']) {
+    const title = 'title: {en: Acme Data, ru: Акме Данные}'
+    t.same(await named(`portal:\n  ${title}\n`), [])
+    const unbranded = await named('portal:\n')
+    for (const where of ['/ 200', '/llms.txt 200', '/openapi.json 200', 'MCP 0 initialize 200']) {
       t.ok(unbranded.includes(where), where)
     }
   },
