@@ -32,6 +32,7 @@ export async function splitChange(
     after: prices(changedGrants(before, wanted)),
     now,
     expiresAt: before.expiresAt,
+    anchorDay: before.anchorDay,
   })
   const isLater = (dataset: string) => terms.later.has(dataset)
   const named = [...grants, ...withdrawn.map((dataset) => ({ dataset, plan: '' }))]

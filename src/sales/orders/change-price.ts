@@ -28,6 +28,7 @@ export function termsOfChange({
   after,
   now,
   expiresAt,
+  anchorDay,
 }: {
   readonly before: MonthPrices
   /** Without the datasets that are removed. */
@@ -35,6 +36,8 @@ export function termsOfChange({
   /** Ms since the epoch, like `expiresAt`. */
   readonly now: number
   readonly expiresAt: number
+  /** The day on which the subscription's months end, in months that have it. */
+  readonly anchorDay: number
 }): ChangeTerms {
   if (expiresAt <= now) return { later: new Set(), amountRub: 0, months: null }
   const cheaper = [...before].filter(([dataset, rub]) => (after.get(dataset) ?? 0) < rub)
@@ -45,7 +48,8 @@ export function termsOfChange({
   )
   const monthEnd = addMonths(now, 1)
   if (moreRub === 0 || monthEnd <= expiresAt) {
-    return { later, amountRub: moreRub * paidMonths(begunMonths(now, expiresAt)), months: null }
+    const left = begunMonths(now, expiresAt, anchorDay)
+    return { later, amountRub: moreRub * paidMonths(left), months: null }
   }
   const oldRub = [...before.values()].reduce((sum, rub) => sum + rub, 0)
   const days = (monthEnd - now) / dayMs
@@ -58,9 +62,12 @@ function paidMonths(months: number): number {
   return Math.floor(months / yearMonths) * yearMonthsPaid + ofYear
 }
 
-/** The fewest calendar months after `from` that reach `to`. */
-function begunMonths(from: number, to: number): number {
+/**
+ * The fewest months from `from` that reach `to`: by the calendar, or as the subscription's own
+ * months end. 28 February to 31 March is one that was sold as one.
+ */
+function begunMonths(from: number, to: number, anchorDay: number): number {
   let months = 1
-  while (addMonths(from, months) < to) months += 1
+  while (addMonths(from, months) < to && addMonths(to, -months, anchorDay) > from) months += 1
   return months
 }

@@ -96,7 +96,7 @@ export async function quoteChange(
 ): Promise<ChangeQuote> {
   const registry = shop.registry()
   const subscription = await liveOne(shop, subscriptionId)
-  const { grants, expiresAt } = subscription
+  const { grants, expiresAt, anchorDay } = subscription
   const atEnd = plansOf(await grantsAtEnd(shop.store, subscription))
   const items = wanted.filter(({ dataset, plan }) => atEnd.get(dataset) !== plan)
   if (items.length === 0) throw new ShopRefusal('no-change')
@@ -118,6 +118,7 @@ export async function quoteChange(
     after: monthPrices(registry, new Map([...before, ...plansOf(items)])),
     now: shop.now(),
     expiresAt,
+    anchorDay,
   })
   return {
     ...terms,

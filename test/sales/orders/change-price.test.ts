@@ -56,6 +56,13 @@ const year = '2027-01-15'
 const month: Sold = [year, 1, 'f:start']
 const lastDay = '2027-02-14T12:00'
 
+/** `start` sold on 31 January for two months, and `pro` for those that are left at a time. */
+function twoFromJanuary(at: string, left = 1) {
+  const year = at.slice(0, 4)
+  const sold: Sold = [`${year}-01-31`, 2, 'f:start']
+  return [sold, at, 'f:pro', [2910 * left, 'f:pro', `${year}-03-31`] satisfies Got] as const
+}
+
 // By hand: pro costs 2,910 more than start, business 8,910 more; procurement's pro 2,210 more.
 const table: readonly (readonly [
   what: string,
@@ -72,6 +79,11 @@ const table: readonly (readonly [
     'f:pro',
     [2910, 'f:pro', '2027-02-15T12:00:00.001'],
   ],
+  // A month of one that ends on the 31st is 28 February to 31 March.
+  ['a month that began on the last day of a short one', ...twoFromJanuary('2027-02-28T12:00')],
+  ['and hours later', ...twoFromJanuary('2027-02-28T23:59')],
+  ['a millisecond before', ...twoFromJanuary('2027-02-28T11:59:59.999', 2)],
+  ['of a leap year', ...twoFromJanuary('2028-02-29T12:00')],
   ['a day of 28: 2910 + 990 × 27 / 28', month, lastDay, 'f:pro', [3864, 'f:pro', '2027-03-14']],
   [
     'a minute: the day has begun',
@@ -234,7 +246,7 @@ const table: readonly (readonly [
     ['2028-01-31', 2, 'f:start'],
     '2028-02-29T12:00',
     'f:pro',
-    [5820, 'f:pro', '2028-03-31'],
+    [2910, 'f:pro', '2028-03-31'],
   ],
   [
     'a removed dataset stays until the end',
@@ -339,7 +351,8 @@ for (const [what, sold, time, wanted, [rub, plans, end, atEnd = plans]] of table
     for (const { dataset, plan } of grantsIn(wanted)) named.set(dataset, plan)
     const after = [...named].map(([dataset, plan]) => ({ dataset, plan }))
     const prices = { before: pricesOf(before.grants), after: pricesOf(after) }
-    const terms = termsOfChange({ ...prices, now: clock.ms, expiresAt: before.expiresAt })
+    const { expiresAt, anchorDay } = before
+    const terms = termsOfChange({ ...prices, now: clock.ms, expiresAt, anchorDay })
     t.equal(terms.amountRub, rub, 'the price')
     const change = isTheirs ? changeByBuyer(t, id, wanted) : changeByOwner(id, wanted)
     t.equal(await change, rub)
@@ -369,7 +382,7 @@ await t.test('a subscription that is over changes at once, and is paid by its re
     [before, after],
     [after, before],
   ] as const) {
-    const terms = termsOfChange({ before: one, after: other, now: 5, expiresAt: 5 })
+    const terms = termsOfChange({ before: one, after: other, now: 5, expiresAt: 5, anchorDay: 1 })
     t.same(terms, { later: new Set(), amountRub: 0, months: null })
   }
   t.end()
@@ -382,7 +395,9 @@ await t.test(
     const now = at(year)
     let last = 0
     for (let days = 28; days <= 900; days += 1) {
-      const terms = termsOfChange({ ...prices, now, expiresAt: now + days * 86_400_000 })
+      const expiresAt = now + days * 86_400_000
+      const anchorDay = new Date(expiresAt).getUTCDate()
+      const terms = termsOfChange({ ...prices, now, expiresAt, anchorDay })
       if (days > 31 && terms.amountRub < last) t.fail(`day ${days} costs less than the day before`)
       if (terms.amountRub < 2910) t.fail(`day ${days} costs ${terms.amountRub}`)
       last = terms.amountRub
