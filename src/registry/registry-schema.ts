@@ -15,6 +15,8 @@ const scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
   description: 'a single value: a text, a number, true or false',
 })
 const count = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a whole number of at least 1')
+/** The most that a month of a plan costs: the sum of any order is exact, and has words. */
+const monthRubMax = 1_000_000_000
 const strict = { additionalProperties: false }
 /** Texts for people: the API serves the English one, pages and letters both. */
 const localText = Type.Union([text, Type.Object({ en: text, ru: text }, strict)], {
@@ -150,7 +152,7 @@ const PlanSchema = objectOf(planShape, {
       description: `"all" or a number of latest years, 1 to ${historyYearsMax}`,
     }),
   ),
-  price_rub: wholeNumber(0, Number.MAX_SAFE_INTEGER, 'whole roubles a month, 0 or more'),
+  price_rub: wholeNumber(0, monthRubMax, `whole roubles a month, 0 to ${monthRubMax}`),
   rate_per_minute: Type.Optional(count),
   aggregates: Type.Optional(flag),
 })

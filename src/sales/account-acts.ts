@@ -92,7 +92,7 @@ async function order(asked: Asked): Promise<null> {
   const { shop, id, text } = asked
   const wanted = wantedIn(asked)
   // Any price is above that of a form without one.
-  const shownRub = /^\d{1,9}$/.test(text('amount')) ? Number(text('amount')) : -1
+  const shownRub = /^\d{1,15}$/.test(text('amount')) ? Number(text('amount')) : -1
   if ('months' in wanted) await orderRenewal(shop, id, wanted.months, shownRub)
   else await orderChange(shop, id, wanted.plans, shownRub)
   return null

@@ -277,7 +277,7 @@ await t.test('a wrong type or value is reported with what is allowed and what wa
     ],
     [
       'plans: {free: {rows_per_month: 1, history: all, price_rub: -1}}',
-      'plans.free.price_rub: must be whole roubles a month, 0 or more, got -1.',
+      'plans.free.price_rub: must be whole roubles a month, 0 to 1000000000, got -1.',
     ],
     [
       'plans: {free: {rows_per_month: 1, history: all, price_rub: 0, rate_per_minute: fast}}',
