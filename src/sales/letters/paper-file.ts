@@ -11,9 +11,12 @@ import { escaped } from './render.js'
 const withPaper: readonly Letter['kind'][] = ['new-token', 'order-confirmed', 'order-received']
 
 const style =
+  '@page{margin:1.5cm}tr{break-inside:avoid}' +
   'body{max-width:45rem;margin:2rem auto;font:1rem/1.5 sans-serif;overflow-wrap:anywhere}' +
   'dt{color:#555}dd{margin:0 0 .5rem}table{width:100%;border-collapse:collapse}' +
-  'th,td{padding:.25rem .5rem;border:1px solid #888;text-align:left}td+td{white-space:nowrap}'
+  'th,td{padding:.25rem .5rem;border:1px solid #888;text-align:left}' +
+  'th+th,td+td{text-align:right;white-space:nowrap}h1{font-size:1.4rem}' +
+  '@media print{body{max-width:none;margin:0;padding:0 1px}}'
 
 /** The invoice or receipt that a letter comes with; null for a letter without one. */
 export async function paperFor(
@@ -39,7 +42,9 @@ function paperFile(language: Language, paper: Paper): string {
     `<head><meta charset="utf-8"><title>${escaped(title)}</title><style>${style}</style></head>`,
     `<body><h1>${escaped(title)}</h1>`,
     `<dl>${parties.map(party).join('')}</dl>`,
-    `<table>${cells('th', headings)}${lines.map((line) => cells('td', line)).join('')}</table>`,
+    // On paper the headings stand above the lines of every page.
+    `<table><thead>${cells('th', headings)}</thead>`,
+    `<tbody>${lines.map((line) => cells('td', line)).join('')}</tbody></table>`,
     ...notes.map((note) => `<p>${escaped(note)}</p>`),
     '</body></html>',
     '',

@@ -65,6 +65,7 @@ await t.test('a company gets an invoice with both sides, VAT, and the sum in wor
   const [file] = letter?.attachments ?? []
   t.equal(file?.filename, `invoice-${orderId}.html`)
   for (const line of invoice.slice(0, 2)) t.match(plain(file?.html ?? ''), line)
+  t.match(file?.html, '<thead><tr><th>Наименование</th><th>Сумма</th></tr></thead>')
   t.notMatch(file?.html, '<b>', 'what the buyer typed is text')
   t.match(letter?.text, 'Акме Данные', 'the name of the service stands in the letter')
 })
