@@ -22,7 +22,7 @@ export class FormRefusal<Reason extends string> extends ServiceError {
 const refusals = {
   email: ['bad_request', 'Give one plain e-mail address.'],
   code: ['bad_request', 'The code is wrong, was used or is no longer accepted. Ask for a new one.'],
-  used: ['bad_request', 'The code was used, and what it was for is done. Look into the mail.'],
+  used: ['bad_request', 'The code was used, and what it was for is done.'],
   'too-many-codes': ['rate_limit_exceeded', 'Too many codes were asked for. Try again in an hour.'],
 } as const satisfies Readonly<Record<string, RefusalText>>
 

@@ -159,7 +159,9 @@ await t.test('a code is refused after five wrong tries, ten minutes, and its use
   isRefused(t, await type(second, last), 'the page of another code')
   t.equal(await made(), 0)
   t.equal((await type(third, last)).status, 303)
-  isRefused(t, await type(third, last), 'a second time')
+  const again = await type(third, last)
+  t.equal(again.status, 400, 'a second time')
+  t.match(again.text, 'This code was used already')
   t.equal(await made(), 1)
 })
 
