@@ -13,7 +13,7 @@ import type { SignedInParts } from './signed-in.js'
 import { wordsOf } from './words.js'
 
 /** The texts of pages, with the owner's own in their places. */
-export interface PageWords extends PortalWords {
+interface PageWords extends PortalWords {
   /** What the service is called: scripts, which are the same for all owners, have no name of it. */
   readonly service: string
 }

@@ -343,6 +343,33 @@ await t.test('an order that was decided elsewhere says by whom', async (t) => {
   t.notMatch(expired.text, 'It was decided')
 })
 
+await t.test(
+  'of owners who decide at the same time one does it, and the others read so',
+  async (t) => {
+    const shop = await startOwned(t)
+    const cookies = [await shop.enter(), await shop.enter('second@example.org')]
+    const orderId = await placePaid(shop)
+    const secret = (await shop.link()) ?? ''
+    const answers = await Promise.all([
+      ...cookies.map((cookie) =>
+        shop.post('/owner/orders?lang=en', cookie, { order: orderId, action: 'confirm' }),
+      ),
+      shop.decide(secret, 'decline'),
+      shop.decide(secret, 'confirm'),
+    ])
+    const done = answers.filter(({ status }) => status === 303 || status === 200)
+    t.equal(done.length, 1)
+    for (const { status, text } of answers) {
+      if (status === 303 || status === 200) continue
+      t.ok([409, 410].includes(status), String(status))
+      t.match(text, /This order is (done|declined): November 15, 2026, 12:00 UTC\./)
+      t.match(text, 'It was decided')
+    }
+    t.equal((await shop.byIn(orderId)).length, 1)
+    t.equal((await shop.letters('order-done')).length, 1)
+  },
+)
+
 // Guarantee: the link of a letter decides one order, once, and is in no log and no store.
 await t.test('the link of a letter shows its order, and confirms it once', async (t) => {
   const shop = await startOwned(t)
