@@ -12,8 +12,8 @@ const refusals: Readonly<Record<RefusalReason, string>> = {
   months: 'Choose 1 to 120 months. A subscription ends at most 120 months ahead.',
   code: 'The code is wrong, was used, or is no longer accepted. Check it, or ask for a new one.',
   used:
-    'This code was used already, and what it was for is done: you are signed in, or look into your ' +
-    'mail. Otherwise ask for a new code.',
+    'This code was used already, and what it was for is done: you are signed in, or look into ' +
+    'your mail. Otherwise ask for a new code.',
   price: 'A price has changed since. Look at the order again.',
   'free-taken':
     'This address has a free subscription to this dataset already. If its token is lost, get a ' +
