@@ -31,12 +31,13 @@ await t.test('a list of keys is bound once for all steps', async (t) => {
     // Half of the keys of a step are those of the next one too.
     const first = (step * keysOfStep) / 2
     await connection.run(`COPY (
-      SELECT 'id ' || key AS c0, ${step} + side AS c1, side
+      SELECT 'id ' || key AS c0, ${step} + side AS c1, side,
+        concat('"', c0, '"', chr(31), c1) AS cells, 4 AS d0
       FROM range(${first}, ${first + keysOfStep}) keys(key), range(2) sides(side)
     ) TO '${path}'`)
     const columns = { added: [], removed: [], retyped: [] }
     const names = { sources: ['id', 'total'], key: ['id'], newestBefore: null }
-    sets.push({ kind: 'ready', path, rows: 2 * keysOfStep, ...names, columns })
+    sets.push({ kind: 'ready', layout: 2, path, rows: 2 * keysOfStep, ...names, columns })
   }
   const statements: Statement[] = []
   const run = runnerOn(connection, new AbortController().signal)
