@@ -159,7 +159,7 @@ export class DuckDbEngine implements Engine {
     const { serving, turns } = isLarge ? this.#lane : { serving: this.#solo, turns: this.#turns }
     const paths = this.#paths.changes(changes)
     const read = ({ signal }: Held) => {
-      const run = (session: Session) => readChanges(paths, (each) => session.runOnce(each, signal))
+      const run = (session: Session) => readChanges(paths, (each) => session.run(each, signal))
       return serving.run(run, () => isLarge)
     }
     const choice = { version, predicates, files: [], isByKey: false }
