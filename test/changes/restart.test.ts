@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -75,6 +75,35 @@ await t.test('what a killed server wrote by half is not served, and is made agai
     changes = await ask()
   }
   t.same(changes.body.data, [{ change: 'changed', fields: ['v'], row: { inn: 'a', v: 2 } }])
+})
+
+await t.test('of what another release computed, an export is advised', async (t) => {
+  const at = testFolder(t)
+  const { world, version: first } = await start(t, at, rows("('a', 1)"))
+  const { token } = await world.subscribe(['firms:pro'])
+  await compared(world, 'firms', token)
+  await writeParquet(at, rows("('a', 2)"))
+  await world.app.reload(true)
+  const { body } = await compared(world, 'firms', token)
+  const second = body.data[0]?.['version']
+  await world.app.close()
+  const folder = join(at, 'var', 'changes', 'firms')
+  const found = readdirSync(folder).find((name) => name.startsWith(first) && name.endsWith('.json'))
+  const json = join(folder, found ?? '')
+  const { layout, ...older } = JSON.parse(readFileSync(json, 'utf8')) as { layout: number }
+  t.type(layout, 'number')
+  writeFileSync(json, JSON.stringify(older))
+  const { world: next } = await start(t, at)
+  const changes = await next.get(`/v1/firms/changes?since=${first}`, token)
+  t.equal(changes.status, 400)
+  t.match(changes.body.detail, /take an export, and go on from version/)
+  const versions = await compared(next, 'firms', token)
+  t.match(versions.body.data[0], { version: second, changes: 'none' })
+  await writeParquet(at, rows("('a', 3)"))
+  await next.app.reload(true)
+  await compared(next, 'firms', token)
+  const later = await next.get(`/v1/firms/changes?since=${String(second)}`, token)
+  t.match(later.body.data, [{ change: 'changed', row: { v: 3 } }])
 })
 
 await t.test('a server that lacks a listed version asks to wait', async (t) => {

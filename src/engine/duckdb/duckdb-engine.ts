@@ -22,7 +22,7 @@ import { withIntactForms } from './read/intact-forms.js'
 import { narrow } from './read/narrow.js'
 import type { SearchContext } from './read/narrow.js'
 import { onVerified } from './read/on-verified.js'
-import { readChanges } from './read/read-changes.js'
+import { isSearchOf, readChanges } from './read/read-changes.js'
 import { readPageFile } from './read/page-file.js'
 import { planPage } from './read/pieces.js'
 import type { Piece } from './read/pieces.js'
@@ -154,11 +154,12 @@ export class DuckDbEngine implements Engine {
   /** Nothing but the files of changes is read: they belong to no version. */
   async changes(changes: Changes, options: ReadOptions): Promise<Rows> {
     const { version, predicates, sets } = changes
-    const isLarge = isMuch(sets.reduce((sum, { rows }) => sum + rows, 0))
+    const isSearch = isSearchOf(changes)
+    const isLarge = isSearch && isMuch(sets.reduce((sum, { rows }) => sum + rows, 0))
     const { serving, turns } = isLarge ? this.#lane : { serving: this.#solo, turns: this.#turns }
     const paths = this.#paths.changes(changes)
     const read = ({ signal }: Held) => {
-      const run = (session: Session) => readChanges(paths, (each) => session.runOnce(each, signal))
+      const run = (session: Session) => readChanges(paths, (each) => session.run(each, signal))
       return serving.run(run, () => isLarge)
     }
     const choice = { version, predicates, files: [], isByKey: false }

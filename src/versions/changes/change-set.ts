@@ -17,12 +17,17 @@ export interface ColumnChanges {
   readonly retyped: readonly ChangedColumn[]
 }
 
+/** Increase it when the files of changes are laid out in another way: others are not read. */
+export const setLayout = 2
+
 /** What differs between a version and the one before it. */
 export interface ReadySet {
   readonly kind: 'ready'
+  readonly layout: number
   /**
    * The file of rows by key: of a key that differs, the row before (`side` 0) and the row after
-   * (1), as far as there are.
+   * (1), as far as there are. `cells` has the JSON texts of its values, an empty one for null, with
+   * `cellSeparator` between them; `d0`, `d1`, … have the bits of `differences.ts`.
    */
   readonly path: string
   readonly rows: number

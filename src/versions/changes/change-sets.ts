@@ -1,5 +1,6 @@
 import { mkdir, open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setLayout } from './change-set.js'
 import type { ChangeSet } from './change-set.js'
 
 /** Two versions of a dataset, one after the other. */
@@ -33,12 +34,18 @@ export class ChangeSets {
       if (cause.code !== 'ENOENT') throw cause
       return 'null'
     })
-    // What `add` wrote; the folder may have moved.
-    const found = JSON.parse(text) as ChangeSet | null
-    const set = found?.kind === 'ready' ? { ...found, path: this.target(step) } : found
+    // What `add` wrote, of this release or another one.
+    const set = this.#readable(step, JSON.parse(text) as ChangeSet | null)
     if (this.#known.size >= keptMax) this.#known.clear()
     this.#known.set(path, set)
     return set
+  }
+
+  /** The folder may have moved. */
+  #readable(step: Step, found: ChangeSet | null): ChangeSet | null {
+    if (found?.kind !== 'ready') return found
+    if (found.layout === setLayout) return { ...found, path: this.target(step) }
+    return { kind: 'none', reason: 'another release computed them', isKeyless: false }
   }
 
   /** Where the rows of a step are written. */

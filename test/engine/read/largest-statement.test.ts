@@ -53,6 +53,7 @@ await t.test('the largest valid request is a statement of bounded size', async (
   const nothing = { added: [], removed: [], retyped: [] }
   const facts = {
     kind: 'ready',
+    layout: 2,
     rows: 9,
     sources,
     key: ['inn'],

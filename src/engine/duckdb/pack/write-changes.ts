@@ -7,12 +7,17 @@ import {
   compareColumns,
   comparedColumns,
   keyProblem,
+  setLayout,
 } from '../../../versions/changes/change-set.js'
 import type { ChangeSet, CompareRows } from '../../../versions/changes/change-set.js'
 import type { InspectedKey } from '../../../versions/inspector.js'
 import type { DataFile, Version } from '../../../versions/version.js'
-import { textOf } from '../../sql/encode.js'
+import { cellSeparator } from '../../rows/write-row-copy.js'
+import { encodeCell, textOf } from '../../sql/encode.js'
+import { literal } from '../../sql/quote.js'
 import { chooseFiles } from '../choice.js'
+import { duckdb } from '../dialect.js'
+import { differencesSql } from '../differences.js'
 import { countKeys } from '../inspect/inspect-keys.js'
 import { foldersOf, targetSql } from '../paths.js'
 import { withPlainPaths } from '../plain-paths.js'
@@ -22,10 +27,10 @@ import { planCount } from '../read/pieces.js'
 import { readUnchanged } from '../read/unchanged.js'
 import type { RunStatement, Statement } from '../run-statement.js'
 import { ServingInstance } from '../serving.js'
-import { hashParts, shapes } from './pack-sql.js'
+import { hashParts, layoutSql } from './pack-sql.js'
 
 /** Rows that a page of changes skips together. */
-const rowGroupRows = 16_384
+const rowGroupRows = 4096
 
 /**
  * Compares versions by their keys on threads of low priority. Rows that differ are found by a hash
@@ -77,6 +82,7 @@ async function compare(
   const [[rows] = []] = await run(compileChanges(before, after, target))
   return {
     kind: 'ready',
+    layout: setLayout,
     path: target,
     rows: Number(rows),
     sources: compared.map(({ column }) => column.source),
@@ -124,23 +130,32 @@ function compileChanges(before: Version, after: Version, target: string): Statem
     return selects.join(' UNION ALL ') || `SELECT ${nothing.join(', ')} WHERE false`
   }
   const key = after.key.map((column) => `c${compared.findIndex((each) => each.column === column)}`)
-  const parts = compared.flatMap(({ column: { type } }, index) =>
+  const parts = compared.map(({ column: { type } }, index) =>
     hashParts(`c${index}`, isStoredAsText(type) ? { kind: 'scalar', name: 'VARCHAR' } : type),
   )
   const keys = key.join(', ')
   const hashed = (rows: string) =>
-    `(SELECT ${keys}, hash(${parts.join(', ')}) AS hash FROM ${rows})`
+    `(SELECT ${keys}, hash(${parts.flat().join(', ')}) AS hash FROM ${rows})`
   const changed = `(SELECT ${keys} FROM ${hashed('old')} AS o FULL JOIN ${hashed('new')} AS n
       USING (${keys}) WHERE o.hash IS DISTINCT FROM n.hash)`
+  // Of two equal hashes.
+  const differs = parts.map((each) => `bit_xor(hash(${each.join(', ')})) <> 0`)
+  const cells = compared.map(({ column }, index) =>
+    encodeCell(duckdb, column, `CAST(c${index} AS ${typeText(column.type)})`),
+  )
   const [old, now] = [rowsOf(before, true), rowsOf(after, false)]
   const sql = `COPY (
     WITH old AS NOT MATERIALIZED (${old}), new AS NOT MATERIALIZED (${now}),
-      changed AS MATERIALIZED ${changed}
-    SELECT 0::TINYINT AS side, * FROM old SEMI JOIN changed USING (${keys})
-    UNION ALL SELECT 1::TINYINT AS side, * FROM new SEMI JOIN changed USING (${keys})
-    ORDER BY ${keys}, side
-  ) TO ${targetSql(target)} (FORMAT parquet, DICTIONARY_SIZE_LIMIT 0, ${shapes},
-    COMPRESSION lz4_raw, PARQUET_VERSION V2, ROW_GROUP_SIZE ${rowGroupRows})`
+      changed AS MATERIALIZED ${changed},
+      differing AS MATERIALIZED (
+        SELECT 0::TINYINT AS side, * FROM old SEMI JOIN changed USING (${keys})
+        UNION ALL SELECT 1::TINYINT AS side, * FROM new SEMI JOIN changed USING (${keys})),
+      differences AS (
+        SELECT ${[keys, ...differencesSql(['count(*) = 1', ...differs])].join(', ')}
+        FROM differing GROUP BY ${keys})
+    SELECT *, concat(${cells.join(`, ${literal(cellSeparator)}, `)}) AS cells
+    FROM (SELECT * FROM differing JOIN differences USING (${keys}) ORDER BY ${keys}, side)
+  ) TO ${targetSql(target)} ${layoutSql(rowGroupRows, 'DICTIONARY_SIZE_LIMIT 0, ')}`
   return { sql, values: parameters.values }
 }
 

@@ -1,184 +1,195 @@
 import type { DuckDBBlobValue } from '@duckdb/node-api'
-import { isFloat, typeText } from '../../../columns/data-type.js'
+import { typeText } from '../../../columns/data-type.js'
 import type { Column } from '../../../columns/column.js'
 import type { Predicate } from '../../../columns/predicate.js'
 import type { Changes } from '../../../query/changes.js'
 import type { KeyPosition } from '../../../query/question.js'
 import type { ReadySet } from '../../../versions/changes/change-set.js'
 import type { Rows } from '../../engine.js'
-import { condition, presentValue } from '../../sql/condition.js'
-import { encodeCell, encodeRow, textOf } from '../../sql/encode.js'
+import { cellSeparator } from '../../rows/write-row-copy.js'
+import { condition } from '../../sql/condition.js'
+import { textOf } from '../../sql/encode.js'
 import { afterKey, keyOrder, keyTexts } from '../../sql/key-order.js'
-import { literal } from '../../sql/quote.js'
 import { bindBigint } from '../bind.js'
+import { differSql } from '../differences.js'
 import { duckdb } from '../dialect.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 import { SqlParameters } from './condition.js'
 
-/** A range of keys: after one, up to another. */
-interface Range {
-  readonly after: KeyPosition | null
-  readonly upTo: KeyPosition | null
+/** Rows of the first statement of a page, beside two for each change. */
+const rowsMin = 64
+/** Each further statement of a page reads so many times as many: few rows may be changes. */
+const growth = 4
+
+/** A row of a set that the caller sees. */
+interface SeenRow {
+  readonly key: readonly string[]
+  /** Its place in time: even where it is the row before a version, odd where it is of one. */
+  readonly event: number
+  /** JSON texts, in the order of its file. */
+  readonly cells: readonly string[]
 }
 
-/** The first range of a page has so many keys, and each further one more: filters may pass few. */
-const keysMin = 4096
-const growth = 8
-
 /**
- * The changes after a key, as JSON, in the order of the key. It reads ranges of keys until the page
- * is full, so that a page costs the same at any depth.
+ * The changes after a key, as JSON, in the order of the key. A page costs what it reads: rows that
+ * differ in what the question is about, until it is full.
  */
 export async function readChanges(changes: Changes, run: RunStatement): Promise<Rows<KeyPosition>> {
-  const { limit, sets } = changes
-  const rows = sets.reduce((sum, set) => sum + set.rows, 0)
+  const { limit } = changes
+  const writer = new ChangeWriter(changes)
   const found: Rows<KeyPosition>['rows'][number][] = []
   let { after } = changes
-  for (let keys = Math.max(keysMin, 2 * limit); ; keys *= growth) {
-    const upTo = keys < rows ? await endOfRange(changes, after, keys, run) : null
-    const missing = limit + 1 - found.length
-    const [lines = [], ...texts] = await run(compileChanges(changes, { after, upTo }, missing))
-    for (const [index, line] of lines.entries()) {
-      const { buffer, byteOffset, byteLength } = (line as DuckDBBlobValue).bytes
-      const encoded = Buffer.from(buffer, byteOffset, byteLength)
-      found.push({ encoded, position: { key: texts.map((column) => String(column[index])) } })
+  for (let rowsMax = 2 * limit + rowsMin; ; rowsMax *= growth) {
+    const rows = seenRows(await run(compileRows(changes, after, rowsMax)))
+    const isLast = rows.length < rowsMax
+    const keys = byKey(rows)
+    // More rows of the last key may follow.
+    if (!isLast) keys.pop()
+    for (const ofKey of keys) {
+      const text = writer.changeOf(ofKey)
+      const position = { key: ofKey[0].key }
+      if (text !== null) found.push({ encoded: Buffer.from(text, 'latin1'), position })
+      if (found.length > limit) return { rows: found.slice(0, limit), hasMore: true }
+      after = position
     }
-    const hasMore = found.length > limit
-    if (hasMore || upTo === null) return { rows: found.slice(0, limit), hasMore }
-    after = upTo
+    if (isLast) return { rows: found, hasMore: false }
   }
 }
 
-/** The last key of the range of so many keys after one; null if there are not so many. */
-async function endOfRange(
-  changes: Changes,
-  after: KeyPosition | null,
-  keys: number,
-  run: RunStatement,
-): Promise<KeyPosition | null> {
-  const { key } = changes.version
-  const parameters = new SqlParameters()
-  const names = key.map((_, index) => `k${index}`).join(', ')
-  const rows = rowsWhere(changes, [], { after, upTo: null }, parameters)
-  // A set has at most two rows of a key.
-  const rowsMax = parameters.add(bindBigint(2 * changes.sets.length * keys))
-  const place = parameters.add(bindBigint(keys - 1))
-  const texts = await run({
-    sql: `SELECT ${keyTexts(duckdb, key.map(asKey))}
-      FROM (SELECT DISTINCT ${names}
-        FROM (SELECT ${names} ${rows} ORDER BY ${keyOrder(key)} LIMIT ${rowsMax}))
-      ORDER BY ${keyOrder(key)} LIMIT 1 OFFSET ${place}`,
-    values: parameters.values,
+/** Whether all rows may have to be read for a page: most meet conditions on key and history. */
+export function isSearchOf({ version: { key, history }, predicates }: Changes): boolean {
+  const usual = history ? [...key, history] : key
+  return !predicates.every((each) => isOfKey(each, usual))
+}
+
+/** The rows of a key, at least one. */
+type RowsOfKey = readonly [SeenRow, ...SeenRow[]]
+
+function byKey(rows: readonly SeenRow[]): RowsOfKey[] {
+  const keys: [SeenRow, ...SeenRow[]][] = []
+  for (const row of rows) {
+    const last = keys.at(-1)
+    if (last?.[0].key.every((text, index) => text === row.key[index])) last.push(row)
+    else keys.push([row])
+  }
+  return keys
+}
+
+function seenRows([events = [], cells = [], ...key]: unknown[][]): readonly SeenRow[] {
+  return events.map((event, index) => {
+    const { buffer, byteOffset, byteLength } = (cells[index] as DuckDBBlobValue).bytes
+    // Bytes as letters: texts are only compared and copied.
+    const text = Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
+    return {
+      key: key.map((column) => String(column[index])),
+      event: Number(event),
+      cells: text.split(cellSeparator),
+    }
   })
-  return texts[0]?.length ? { key: texts.map(([text]) => String(text)) } : null
+}
+
+/** Writes the net change of keys; texts have a letter for each byte. */
+class ChangeWriter {
+  readonly #columns: readonly NamedCell[]
+  readonly #counted: readonly NamedCell[]
+  readonly #key: readonly NamedCell[]
+  readonly #files: readonly ReadFiles[]
+
+  constructor({ columns, counted, version, sets }: Changes) {
+    this.#files = filesOf(sets)
+    const named = (list: readonly Column[]) => list.map((column) => this.#named(column))
+    this.#columns = named(columns)
+    this.#counted = named(counted)
+    this.#key = named(version.key)
+  }
+
+  /**
+   * The first row before any change of a key, and the last row after all of them, each as far as
+   * the caller sees it; null if nothing that counts differs.
+   */
+  changeOf(rows: RowsOfKey): string | null {
+    const [first, last] = [rows[0], rows.at(-1) ?? rows[0]]
+    const [wasSeen, isSeen] = [first.event % 2 === 0, last.event % 2 === 1]
+    if (!wasSeen && !isSeen) return null
+    if (!isSeen) return `{"change":"removed","fields":[],"row":${this.#rowText(this.#key, last)}}`
+    const row = this.#rowText(this.#columns, last)
+    if (!wasSeen) return `{"change":"added","fields":[],"row":${row}}`
+    const differs = (cell: NamedCell) => this.#cell(cell, first) !== this.#cell(cell, last)
+    const fields = this.#columns.filter(differs).map(({ name }) => name)
+    const isCounted = this.#counted.length === 0 || this.#counted.some(differs)
+    if (fields.length === 0 || !isCounted) return null
+    return `{"change":"changed","fields":[${fields.join(',')}],"row":${row}}`
+  }
+
+  #rowText(columns: readonly NamedCell[], row: SeenRow): string {
+    const members = columns.map((each) => `${each.name}:${this.#cell(each, row) || 'null'}`)
+    return `{${members.join(',')}}`
+  }
+
+  #cell({ places }: NamedCell, { event, cells }: SeenRow): string {
+    const set = Math.floor(event / 2)
+    const files = this.#files.findIndex(({ newest, paths }) => set > newest - paths.length)
+    return cells[places[files] ?? -1] ?? ''
+  }
+
+  #named({ name, source }: Column): NamedCell {
+    return {
+      name: Buffer.from(JSON.stringify(name)).toString('latin1'),
+      places: this.#files.map(({ sources }) => sources.indexOf(source)),
+    }
+  }
+}
+
+/** A column: its name as JSON, and its place in the rows of each files. */
+interface NamedCell {
+  readonly name: string
+  readonly places: readonly number[]
 }
 
 /**
- * The net change of each key: the first row before any change of it, and the last row after all of
- * them, each as far as the predicates let it be seen.
+ * The rows of the sets after a key that the caller sees, by key and event, without those of keys
+ * that differ in a set only in what the question is not about: before it they were the same.
  */
-function compileChanges(changes: Changes, range: Range, limit: number) {
-  const { version, columns, counted } = changes
+function compileRows(changes: Changes, after: KeyPosition | null, limit: number) {
+  const { version, columns, counted, predicates } = changes
   const parameters = new SqlParameters()
   const { key } = version
-  const names = key.map((_, index) => `k${index}`).join(', ')
-  const isCounted = counted.length === 0 ? 'true' : anyOf(differences(counted, 'f'))
-  const now = columns.map((column, index) => ({ column, sql: `s${index}` }))
-  const fields = differences(columns, 's').map(
-    ({ column, sql }) => `CASE WHEN ${sql} THEN ${literal(JSON.stringify(column.name))} END`,
-  )
-  const keyCells = key.map((column, index) => ({ column: asKey(column), sql: `k${index}` }))
-  // Each difference and each cell is written once: of wide rows, planning takes the most time.
-  const sql = `
-    WITH events AS MATERIALIZED (${eventsOf(changes, range, parameters)}),
-    ends AS (
-      SELECT ${names}, min(event) AS begun, max(event) AS ended FROM events GROUP BY ${names}
-    ),
-    judged AS (
-      SELECT ends.*, ${now.map((cell) => `n.${cell.sql}`).join(', ')},
-        array_to_string([${fields.join(', ')}], ',') AS fields, ${isCounted} AS is_counted,
-        begun % 2 = 0 AND o.seen AS was_seen, ended % 2 = 1 AND n.seen AS is_seen
-      FROM ends
-      JOIN (SELECT * RENAME (event AS begun) FROM events) AS o USING (${names}, begun)
-      JOIN (SELECT * RENAME (event AS ended) FROM events) AS n USING (${names}, ended)
-    ),
-    page AS (
-      SELECT * FROM judged
-      WHERE was_seen <> is_seen OR (was_seen AND fields <> '' AND is_counted)
-      ORDER BY ${keyOrder(key)} LIMIT ${parameters.add(bindBigint(limit))}
-    )
-    SELECT encode(CASE
-      WHEN NOT is_seen THEN '{"change":"removed","fields":[],"row":' ||
-        ${encodeRow(duckdb, keyCells)} || '}'
-      ELSE '{"change":"' || CASE WHEN was_seen THEN 'changed","fields":[' || fields
-        ELSE 'added","fields":[' END || '],"row":' || ${encodeRow(duckdb, now)} || '}'
-      END), ${keyTexts(duckdb, key.map(asKey))}
-    FROM page ORDER BY ${keyOrder(key)}`
-  return { sql, values: parameters.values }
-}
-
-/** For each column, whether the two rows of a key differ in it; `prefix` as in `eventsOf`. */
-function differences(columns: readonly Column[], prefix: string) {
-  return columns.map((column, index) => {
-    const [was, is] = ['o', 'n'].map((row) => comparable(column, `${row}.${prefix}${index}`))
-    return { column, sql: `${was} IS DISTINCT FROM ${is}` }
-  })
-}
-
-function anyOf(conditions: readonly { readonly sql: string }[]): string {
-  return `(${conditions.map(({ sql }) => sql).join(' OR ')})`
-}
-
-/** The rows of the sets: their key, their place in time, and what the caller would see of them. */
-function eventsOf(changes: Changes, range: Range, parameters: SqlParameters): string {
-  const { version, columns, counted } = changes
-  const judging = changes.predicates.filter((each) => !isOfKey(each, version.key))
+  const judging = predicates.filter((each) => !isOfKey(each, key))
   const judged = judgedBy(judging)
-  const cells = [
-    ...columns.map((column, index) => ({ column, name: `s${index}` })),
-    ...counted.map((column, index) => ({ column, name: `f${index}` })),
-    ...judged.map((column, index) => ({ column, name: `p${index}` })),
+  const asked = [...columns, ...counted, ...judged]
+  const rows = filesOf(changes.sets).map((files) => {
+    const sqlOf = columnsOf(files)
+    const selected = [
+      ...key.map((column, index) => `${keySql(column, sqlOf)} AS k${index}`),
+      ...judged.map((column, index) => `${sqlOf(column)} AS p${index}`),
+    ]
+    const places = asked.map(({ source }) => files.sources.indexOf(source))
+    return `SELECT ${selected.join(', ')}, cells,
+      2 * (${files.newest} - CAST(file_index AS BIGINT)) + side AS event
+      FROM ${boundFilesSql(parameters.add(bindPaths(files.paths)))}
+      WHERE ${differSql(places.filter((place) => place >= 0))}`
+  })
+  const nameOf = (column: Column) => nameIn(key, 'k', column)
+  const ofKey = predicates.filter((each) => isOfKey(each, key))
+  // All rows of a key meet a predicate of the key, or none does. Each value is bound once.
+  const where = [
+    ...(after ? [afterKey(key, after, nameOf, parameters)] : []),
+    conditions(ofKey, nameOf, parameters),
+    conditions(judging, (column) => nameIn(judged, 'p', column), parameters),
   ]
-  const rows = rowsWhere(changes, cells, range, parameters)
-  const seen = conditions(judging, (column) => nameIn(judged, 'p', column), parameters)
-  return `SELECT *, coalesce(${seen}, false) AS seen ${rows}`
+  const order = `${keyOrder(key)}, event`
+  const sql = `SELECT event, encode(cells), ${keyTexts(duckdb, key.map(asKey))}
+    FROM (SELECT * FROM (${rows.join(' UNION ALL ')}) WHERE ${where.join(' AND ')}
+      ORDER BY ${order} LIMIT ${parameters.add(bindBigint(limit))})
+    ORDER BY ${order}`
+  return { sql, values: parameters.values }
 }
 
 /** The columns of predicates, each once. */
 function judgedBy(predicates: readonly Predicate[]): readonly Column[] {
   const columns = predicates.flatMap((each) => (each.kind === 'nothing' ? [] : [each.column]))
   return [...new Map(columns.map((column) => [column.source, column])).values()]
-}
-
-/**
- * FROM and WHERE of the rows of all sets, with their key (`k0`, …), their event and these cells.
- * All rows of a key meet a predicate of the key, or none does. Each value is bound once.
- */
-function rowsWhere(
-  { version: { key }, sets, predicates }: Changes,
-  cells: readonly { readonly column: Column; readonly name: string }[],
-  { after, upTo }: Range,
-  parameters: SqlParameters,
-): string {
-  const ofKey = predicates.filter((each) => isOfKey(each, key))
-  const rows = filesOf(sets).map((files) => {
-    const sqlOf = columnsOf(files)
-    const selected = [
-      ...key.map((column, index) => `${keySql(column, sqlOf)} AS k${index}`),
-      ...cells.map(({ column, name }) => `${sqlOf(column)} AS ${name}`),
-    ]
-    return `SELECT ${selected.join(', ')},
-      2 * (${files.newest} - CAST(file_index AS BIGINT)) + side AS event
-      FROM ${boundFilesSql(parameters.add(bindPaths(files.paths)))}`
-  })
-  const nameOf = (column: Column) => nameIn(key, 'k', column)
-  const where = [
-    ...(after ? [afterKey(key, after, nameOf, parameters)] : []),
-    ...(upTo ? [`NOT (${afterKey(key, upTo, nameOf, parameters)})`] : []),
-    conditions(ofKey, nameOf, parameters),
-  ]
-  return `FROM (${rows.join(' UNION ALL ')}) WHERE ${where.join(' AND ')}`
 }
 
 /** What a column of a list is called in a statement. */
@@ -232,13 +243,6 @@ function columnsOf({ sources }: ReadFiles): (column: Column) => string {
     const index = sources.indexOf(source)
     return `CAST(${index < 0 ? 'NULL' : `c${index}`} AS ${typeText(type)})`
   }
-}
-
-/** Equal for values that are served alike. */
-function comparable(column: Column, sql: string): string {
-  const { kind } = column.type
-  const isExact = (kind === 'scalar' && !isFloat(column.type)) || kind === 'decimal'
-  return isExact ? presentValue(duckdb, column, sql) : encodeCell(duckdb, column, sql)
 }
 
 /** Texts of a list of values have the order of texts. */
