@@ -7,6 +7,9 @@
 /** So many bits are exact in a number of JavaScript. */
 const bitsPerWord = 48
 
+/** SQL that is true of a row that is the only one, or the first of its key. */
+export const isOneRow = 'd0 & 1 <> 0'
+
 /** SQL for the words, of conditions for the first bit and for each column. */
 export function differencesSql(conditions: readonly string[]): readonly string[] {
   const words = Math.ceil(conditions.length / bitsPerWord)

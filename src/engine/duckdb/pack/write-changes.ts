@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import { machineClock } from '../../../clock.js'
@@ -17,7 +18,7 @@ import { encodeCell, textOf } from '../../sql/encode.js'
 import { literal } from '../../sql/quote.js'
 import { chooseFiles } from '../choice.js'
 import { duckdb } from '../dialect.js'
-import { differencesSql } from '../differences.js'
+import { differencesSql, isOneRow } from '../differences.js'
 import { countKeys } from '../inspect/inspect-keys.js'
 import { foldersOf, targetSql } from '../paths.js'
 import { withPlainPaths } from '../plain-paths.js'
@@ -27,10 +28,12 @@ import { planCount } from '../read/pieces.js'
 import { readUnchanged } from '../read/unchanged.js'
 import type { RunStatement, Statement } from '../run-statement.js'
 import { ServingInstance } from '../serving.js'
-import { hashParts, layoutSql } from './pack-sql.js'
+import { hashParts, layoutSql, readSql } from './pack-sql.js'
 
 /** Rows that a page of changes skips together. */
 const rowGroupRows = 4096
+/** The file that is only read once is written faster. */
+const sortedGroupRows = 16_384
 
 /**
  * Compares versions by their keys on threads of low priority. Rows that differ are found by a hash
@@ -79,7 +82,15 @@ async function compare(
   if (!isKept) return none('the key has other columns or types than before')
   const old = await rowsProblem({ ...before, key: after.key }, run)
   if (old !== null) return none(`of the version before: ${old}`)
-  const [[rows] = []] = await run(compileChanges(before, after, target))
+  const sorted = `${target}.sorted`
+  let rows: unknown
+  try {
+    const [written] = await run(compileChanges(before, after, sorted))
+    rows = written?.[0]
+    await run(compileCells(before, after, { sorted, target }))
+  } finally {
+    await rm(sorted, { force: true })
+  }
   return {
     kind: 'ready',
     layout: setLayout,
@@ -130,33 +141,63 @@ function compileChanges(before: Version, after: Version, target: string): Statem
     return selects.join(' UNION ALL ') || `SELECT ${nothing.join(', ')} WHERE false`
   }
   const key = after.key.map((column) => `c${compared.findIndex((each) => each.column === column)}`)
-  const parts = compared.map(({ column: { type } }, index) =>
-    hashParts(`c${index}`, isStoredAsText(type) ? { kind: 'scalar', name: 'VARCHAR' } : type),
-  )
+  const parts = hashedParts(compared).flat()
   const keys = key.join(', ')
   const hashed = (rows: string) =>
-    `(SELECT ${keys}, hash(${parts.flat().join(', ')}) AS hash FROM ${rows})`
+    `(SELECT ${keys}, hash(${parts.join(', ')}) AS hash FROM ${rows})`
   const changed = `(SELECT ${keys} FROM ${hashed('old')} AS o FULL JOIN ${hashed('new')} AS n
       USING (${keys}) WHERE o.hash IS DISTINCT FROM n.hash)`
-  // Of two equal hashes.
-  const differs = parts.map((each) => `bit_xor(hash(${each.join(', ')})) <> 0`)
-  const cells = compared.map(({ column }, index) =>
-    encodeCell(duckdb, column, `CAST(c${index} AS ${typeText(column.type)})`),
-  )
   const [old, now] = [rowsOf(before, true), rowsOf(after, false)]
   const sql = `COPY (
     WITH old AS NOT MATERIALIZED (${old}), new AS NOT MATERIALIZED (${now}),
-      changed AS MATERIALIZED ${changed},
-      differing AS MATERIALIZED (
-        SELECT 0::TINYINT AS side, * FROM old SEMI JOIN changed USING (${keys})
-        UNION ALL SELECT 1::TINYINT AS side, * FROM new SEMI JOIN changed USING (${keys})),
-      differences AS (
-        SELECT ${[keys, ...differencesSql(['count(*) = 1', ...differs])].join(', ')}
-        FROM differing GROUP BY ${keys})
-    SELECT *, concat(${cells.join(`, ${literal(cellSeparator)}, `)}) AS cells
-    FROM (SELECT * FROM differing JOIN differences USING (${keys}) ORDER BY ${keys}, side)
-  ) TO ${targetSql(target)} ${layoutSql(rowGroupRows, 'DICTIONARY_SIZE_LIMIT 0, ')}`
+      changed AS MATERIALIZED ${changed}
+    SELECT 0::TINYINT AS side, * FROM old SEMI JOIN changed USING (${keys})
+    UNION ALL SELECT 1::TINYINT AS side, * FROM new SEMI JOIN changed USING (${keys})
+    ORDER BY ${keys}, side
+  ) TO ${targetSql(target)} ${layoutSql(sortedGroupRows, 'DICTIONARY_SIZE_LIMIT 0, ')}`
   return { sql, values: parameters.values }
+}
+
+type Compared = ReturnType<typeof comparedColumns>
+
+/** What is hashed of each column. */
+function hashedParts(compared: Compared): readonly (readonly string[])[] {
+  return compared.map(({ column: { type } }, index) =>
+    hashParts(`c${index}`, isStoredAsText(type) ? { kind: 'scalar', name: 'VARCHAR' } : type),
+  )
+}
+
+/**
+ * Writes the sorted rows once more, with their differences and cells. Each row is compared with the
+ * ones beside it, so that this takes little memory.
+ */
+function compileCells(
+  before: Version,
+  after: Version,
+  { sorted, target }: { readonly sorted: string; readonly target: string },
+): Statement {
+  const compared = comparedColumns(before, after)
+  const differs = (sql: string) => `${sql} IS DISTINCT FROM lag(${sql}) OVER ()`
+  const key = after.key.map((column) => compared.findIndex((each) => each.column === column))
+  const words = differencesSql([
+    `(${key.map((index) => differs(`c${index}`)).join(' OR ')})`,
+    ...hashedParts(compared).map((parts) => `(${differs(`hash(${parts.join(', ')})`)})`),
+  ])
+  // The row after has the differences of both, unless it is of another key.
+  const ofBoth = words.map((_, word) => {
+    const own = `d${word}`
+    return `CASE WHEN lead(${isOneRow}) OVER () THEN ${own}
+      ELSE coalesce(lead(${own}) OVER (), ${own}) END AS ${own}`
+  })
+  const cells = compared.map(({ column }, index) =>
+    encodeCell(duckdb, column, `CAST(c${index} AS ${typeText(column.type)})`),
+  )
+  const sql = `COPY (
+    SELECT * REPLACE (${ofBoth.join(', ')}),
+      concat(${cells.join(`, ${literal(cellSeparator)}, `)}) AS cells
+    FROM (SELECT *, ${words.join(', ')} FROM ${readSql(sorted)})
+  ) TO ${targetSql(target)} ${layoutSql(rowGroupRows, 'DICTIONARY_SIZE_LIMIT 0, ')}`
+  return { sql }
 }
 
 /** The content of the files that both versions have, each once. */
