@@ -173,6 +173,8 @@ export const englishWords = {
   measures: 'Measures',
   measure: 'Measure',
   addMeasure: 'Add a measure',
+  otherParts: 'Further parts of the request',
+  removePart: (part: string) => `Remove ${part}`,
   removeMeasure: (measure: string) => `Remove the measure ${measure}`,
   countRows: 'number of rows',
   functions: {
@@ -207,7 +209,6 @@ export const englishWords = {
   firstGroups: (shown: number, all: number) =>
     `The first ${number(shown)} of ${number(all)} groups`,
   rowsMet: (rows: number) => `made of ${number(rows)} rows`,
-  labels: 'Name',
   planWithoutAggregates: 'Your plan has no analysis: it gives rows only. The tab Rows has them.',
   request: 'The request',
   take: 'Use it in your code',

@@ -177,6 +177,8 @@ export const russianWords: PortalWords = {
   measures: 'Показатели',
   measure: 'Показатель',
   addMeasure: 'Добавить показатель',
+  otherParts: 'Ещё в запросе',
+  removePart: (part: string) => `Убрать ${part}`,
   removeMeasure: (measure) => `Убрать показатель ${measure}`,
   countRows: 'число строк',
   functions: {
@@ -207,7 +209,6 @@ export const russianWords: PortalWords = {
   groupsShown: (groups) => `${number(groups)} ${plural(groups, groupForms)}`,
   firstGroups: (shown, all) => `Первые ${number(shown)} из ${number(all)} групп`,
   rowsMet: (rows) => `из ${number(rows)} ${plural(rows, genitiveRowForms)}`,
-  labels: 'Название',
   planWithoutAggregates: 'Ваш тариф даёт только строки, без анализа. Они на вкладке «Строки».',
   request: 'Запрос',
   take: 'Использовать в своём коде',
