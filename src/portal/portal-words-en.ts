@@ -271,7 +271,7 @@ export const englishWords = {
   missing: 'Page not found',
   missingText: 'This page does not exist or is not public. All public datasets are on',
   problems: {
-    later: { title: 'Not now', text: 'The service can’t answer at the moment. Try again shortly.' },
+    later: 'Not now',
     failed: {
       title: 'Something went wrong',
       text: 'This is a fault of the service. Its operator has it in the log.',

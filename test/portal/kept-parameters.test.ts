@@ -1,4 +1,5 @@
 import t from 'tap'
+import { logged } from '../support/logged.js'
 import { startFirms } from './fixtures/firms-world.js'
 
 // Guarantee: no link to another language and no form of a page drops what its address asks for.
@@ -38,6 +39,7 @@ function sentBy(content: string): readonly string[] {
 await t.test('links to other languages and forms keep the parameters of a page', async (t) => {
   const world = await startFirms(t)
   void world.app.prepare()
+  await logged(world, '"packed"')
   for (const [path, asked, forms] of pages) {
     const query = new URLSearchParams([...asked, ['lang', 'en']].map((pair) => [...pair]))
     const { text } = await world.get(`${path}?${query}`)
@@ -60,7 +62,7 @@ await t.test('links to other languages and forms keep the parameters of a page',
 await t.test('a page that refuses an address does not repeat it', async (t) => {
   const world = await startFirms(t)
   const { text } = await world.get('/datasets/firms/nobody?x=das_secret', undefined, {
-    accept: 'text/html',
+    headers: { accept: 'text/html' },
   })
   const [links = ''] = /<nav class="languages".*?<\/nav>/s.exec(text) ?? []
   t.match(links, '?lang=ru')
