@@ -175,7 +175,7 @@ export const tools = [
       'Everything needed to query one dataset: columns with type, unit, label, few values, range ' +
       'and share of nulls where it is high; operators by type; fast_filters; ' +
       'sample rows; calls that work; measures and levels of codes for aggregate; joins, the ' +
-      'columns that find rows of other datasets. Call it before the first query. Of many columns ' +
+      'columns that find rows of other datasets. Call it before query. Of many columns ' +
       'it shows the main ones: for others and descriptions, call it with search ("profit") or ' +
       'columns (["2110"]). Free.',
     inputSchema: plain(DescribeArguments),
@@ -191,7 +191,7 @@ export const tools = [
       'contains, left out for is_null and not_null; ne and not_in leave empty values out, ' +
       'isdistinct keeps them. select: the columns to return; left out, all. limit: ' +
       `${usualLimit} when left out. Rows come in stored order: for totals and counts use ` +
-      'aggregate, for the largest or smallest values top. While next_cursor is not null, repeat ' +
+      'aggregate, for the largest values top. While next_cursor is not null, repeat ' +
       'the call with cursor; truncated means that rows were left out to keep the answer short. ' +
       'Returned rows count against the monthly quota. When no row meets several filters, hint ' +
       'says which is the cause, for one row; explain: false declines it.',
