@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { openDuckDb } from './harness/duckdb.js'
+import { okvedClasses } from './harness/okved-classes.js'
 import { operand, text } from './harness/options.js'
 import { runScript } from './harness/script.js'
 
@@ -195,13 +196,17 @@ async function makeSampleData(sourceFolder: string, outFolder: string): Promise<
   }
 }
 
-/** Adds the column `name`, which only the sections have. */
+/** Adds the column `name`, which only the sections and classes have. */
 function withSections(lines: string): string {
   const isSection = /^([A-U]),\1,.*$/gm
   const quoted = (text: string) => (text.includes(',') ? `"${text}"` : text)
   return lines
     .replace('code,section,name_ru', 'code,section,name,name_ru')
-    .replace(/^(\d[\d.]*,[A-U]),/gm, '$1,,')
+    .replace(
+      /^(\d[\d.]*),([A-U]),/gm,
+      (_, code: string, section: string) =>
+        `${code},${section},${quoted(okvedClasses[code] ?? '')},`,
+    )
     .replace(isSection, (_, code: string) => {
       const names = sections[code] ?? []
       return [code, code, ...names.map(quoted)].join()

@@ -16,8 +16,13 @@ const lettersMax = 50_000
  */
 const allColumnsMax = 40
 const someColumns = 24
+/** Of the usual description. */
+const sampleRowsMax = 2
 /** Values that are longer on average are left out of the usual description. */
-const wordyLetters = 50
+const wordyLetters = 30
+
+/** A column that is emptier says so. */
+const emptyShareMin = 0.1
 
 /** Fields that a description of many columns or long values can leave out, in this order. */
 const droppable = ['sample_rows', 'values', 'min', 'max', 'null_share', 'description']
@@ -41,7 +46,7 @@ export function describeAnswer(
   joins: readonly string[] = [],
 ) {
   const { limit, columns, operators, sample_rows: rows, examples, aggregates, ...rest } = guide
-  const { caution, main_columns: _, texts: __, ...head } = rest
+  const { caution, main_columns: _, texts: __, updated_at: ___, ...head } = rest
   const names = asked.columns ?? []
   const search = asked.search ?? ''
   const isWhole = names.length === 0 && search === ''
@@ -72,7 +77,9 @@ export function describeAnswer(
     ...(empty.length > 0 && { empty_columns: empty }),
     ...(isWhole && joins.length > 0 && { joins }),
     ...(isWhole && { operators: operatorsAnswer(columns, operators) }),
-    sample_rows: filledValues(columns, isWhole ? sampledColumns(guide) : shown, rows),
+    sample_rows: isWhole
+      ? filledValues(columns, sampledColumns(guide), rows.slice(0, sampleRowsMax))
+      : filledValues(columns, shown, rows),
   }
   return shortened(hints.length === 0 ? answer : { ...answer, hint: hints.join(' ') })
 }
@@ -82,14 +89,13 @@ function isEmpty({ null_share: share }: ColumnDescription): boolean {
   return share === 1
 }
 
-/** All columns, or of many those of the examples: the first ones to look at. */
+/** Those of the examples, the first ones to look at; all where an example names none. */
 function sampledColumns({
   columns,
   examples: [example],
 }: DatasetGuide): readonly ColumnDescription[] {
   const names = example?.select ?? []
-  const isAll = columns.length <= allColumnsMax || names.length === 0
-  return isAll ? columns : columns.filter(({ name }) => names.includes(name))
+  return names.length === 0 ? columns : columns.filter(({ name }) => names.includes(name))
 }
 
 /** All columns with values, or the main ones and the most filled of many, in schema order. */
@@ -159,7 +165,7 @@ function briefColumn(column: ColumnDescription, isOfMany: boolean) {
     ...(values && !areLong(values) && { values }),
     ...(!nullable && { nullable }),
     ...(!isOfMany && min !== undefined && { min, max }),
-    ...(empty !== undefined && (!isOfMany || empty > 0) && { null_share: empty }),
+    ...(empty !== undefined && empty >= emptyShareMin && { null_share: empty }),
     ...(!isSaid && { description }),
   })
 }
@@ -169,8 +175,8 @@ function areLong(values: readonly unknown[]): boolean {
   return values.map(String).join('').length > wordyLetters * values.length
 }
 
-/** A filter with each of them; the other operators take a value like `eq`, or a list like `in`. */
-const shownForms: readonly string[] = ['eq', 'like', 'contains', 'in', 'is_null']
+/** A filter with each of them; the examples have others. */
+const shownForms: readonly string[] = ['like', 'contains', 'is_null']
 
 /** The operators of the types that have the same, and a filter of each form. */
 function operatorsAnswer(
@@ -190,29 +196,20 @@ function operatorsAnswer(
   }
 }
 
-/** How to ask for aggregates, with an example as arguments of the tool. */
+/** What the tool does not say of aggregates itself, with an example as its arguments. */
 function aggregateAnswer(resource: string, { example, ...guide }: AggregateGuide) {
-  const byFunctions = Map.groupBy(guide.functions, ({ measures, group }) =>
-    JSON.stringify([measures, group]),
-  )
   return {
     rows_per_group: guide.rows_per_group,
-    functions: [...byFunctions.values()].flatMap(([first, ...others]) =>
-      first
-        ? [
-            {
-              types: [first, ...others].map(({ type }) => type),
-              measures: first.measures,
-              group: first.group,
-            },
-          ]
-        : [],
-    ),
     measures: guide.measures.map(({ name, label, formula, unit }) =>
-      withoutNulls({ name, label, formula, unit }),
+      withoutNulls({ name, label: isSame(name, label) ? null : label, formula, unit }),
     ),
-    example: { purpose: 'one row for each group', arguments: { resource, ...example } },
+    example: { arguments: { resource, ...example } },
   }
+}
+
+/** `net_margin` and "Net margin" say the same. */
+function isSame(name: string, label: string | null): boolean {
+  return label?.toLowerCase().replace(/[^a-z0-9]+/g, '_') === name
 }
 
 /** Leaves out texts that are missing. */

@@ -163,7 +163,7 @@ export const tools = [
     description:
       'The datasets that this token can read: name, title, description, number of rows and ' +
       'columns, version, as_of (the date of the data) and scope, the part of it that this token ' +
-      'sees (null = all). Call it first. Free of charge.',
+      'sees (null = all). Call it first. Free.',
     inputSchema: plain(ListArguments),
     outputSchema: plain(ListAnswer),
     annotations: { title: 'List datasets', ...annotations },
@@ -173,11 +173,11 @@ export const tools = [
     title: 'Describe a dataset',
     description:
       'Everything needed to query one dataset: columns with type, unit, label, few values, range ' +
-      'and share of nulls; operators by type, with a filter for each; fast_filters, quick to ' +
-      'filter on; sample rows; calls that work; functions, measures and levels of codes for ' +
-      'aggregate; joins, the columns that find rows of other datasets. Call it before the first ' +
-      'query. Of many columns it shows the main ones: for others, and for descriptions, call it ' +
-      'with search ("profit") or columns (["2110"]). Free.',
+      'and share of nulls where it is high; operators by type; fast_filters; ' +
+      'sample rows; calls that work; measures and levels of codes for aggregate; joins, the ' +
+      'columns that find rows of other datasets. Call it before query. Of many columns ' +
+      'it shows the main ones: for others and descriptions, call it with search ("profit") or ' +
+      'columns (["2110"]). Free.',
     inputSchema: plain(DescribeArguments),
     outputSchema: plain(DescribeAnswer),
     annotations: { title: 'Describe a dataset', ...annotations },
@@ -191,7 +191,7 @@ export const tools = [
       'contains, left out for is_null and not_null; ne and not_in leave empty values out, ' +
       'isdistinct keeps them. select: the columns to return; left out, all. limit: ' +
       `${usualLimit} when left out. Rows come in stored order: for totals and counts use ` +
-      'aggregate, for the largest or smallest values top. While next_cursor is not null, repeat ' +
+      'aggregate, for the largest values top. While next_cursor is not null, repeat ' +
       'the call with cursor; truncated means that rows were left out to keep the answer short. ' +
       'Returned rows count against the monthly quota. When no row meets several filters, hint ' +
       'says which is the cause, for one row; explain: false declines it.',
@@ -229,8 +229,7 @@ export const tools = [
       'The rows with the largest or smallest values of one column: the 20 companies with the ' +
       'highest profit. by: "-2400" for the largest first, "2400" for the smallest; rows without ' +
       `a value are left out. filters and select: as in query. limit: ${usualLimit} when left ` +
-      'out. There is no cursor. For groups such as industries use aggregate with order and ' +
-      'limit. A row counts against the monthly quota.',
+      'out. A row counts against the monthly quota.',
     inputSchema: plain(TopArguments, ['resource', 'by']),
     outputSchema: plain(TopAnswer),
     annotations: { title: 'First rows by a column', ...annotations },

@@ -7,12 +7,13 @@ import { encodeForUrl } from '../query/write-url.js'
 import { barSpans } from './chart/bar-spans.js'
 import { shortValues } from './chart/short-values.js'
 import { entityWords } from './entity-words.js'
-import { searchForm } from './found-page.js'
+import { searchForm, withKeys } from './found-page.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import { lineFields } from './line-choice.js'
 import type { PageContext } from './page-context.js'
-import { queryLink } from './page-query.js'
+import { keptFields, queryLink } from './page-query.js'
+import type { QueryParts } from './page-query.js'
 import { columnHeading, valueText } from './shown-value.js'
 import { titledPage } from './titled-page.js'
 import { floatDigits } from './writers.js'
@@ -21,6 +22,8 @@ export interface ComparisonView {
   readonly dataset: ShownDataset
   readonly comparison: Comparison
   readonly keys: readonly string[]
+  /** How the address says they are compared. */
+  readonly kept: QueryParts
   readonly lines: readonly ComparedLine[]
   readonly choices: readonly ComparedLine[]
   /** More lines were chosen. */
@@ -88,8 +91,9 @@ export function comparedSides(
 }
 
 /** The search for one entity more. */
-function moreForm(context: PageContext, { dataset, keys }: ComparisonView): Html | null {
-  return keys.length < comparedKeys.max ? searchForm(context, dataset, '', keys) : null
+function moreForm(context: PageContext, { dataset, keys, kept }: ComparisonView): Html | null {
+  const more = [...withKeys(keys), ...kept]
+  return keys.length < comparedKeys.max ? searchForm(context, dataset, '', more) : null
 }
 
 function medianSide(context: PageContext, median: LevelMedian): Side {
@@ -217,15 +221,19 @@ function valueCell(context: PageContext, line: ComparedLine, json: string): Html
   return html`<td>${valueText(context, column, text || empty)}</td>`
 }
 
-function lineForm({ language }: PageContext, { keys, lines, choices, comparison }: ComparisonView) {
-  const say = entityWords(language)
-  const hidden = (name: string, value: string) =>
-    html`<input name="${name}" type="hidden" value="${value}" />`
+function lineForm(
+  context: PageContext,
+  { keys, lines, choices, comparison, drawn }: ComparisonView,
+): Html {
+  const say = entityWords(context.language)
+  const kept = [
+    ...keys.map((key) => ['keys', key] as const),
+    ...[['period', comparison.period] as const, ['chart', drawn.name] as const],
+  ]
   return html`<details class="choice">
     <summary>${say.chooseLines}</summary>
     <form>
-      ${keys.map((key) => hidden('keys', key))} ${hidden('period', comparison.period)}
-      ${hidden('lang', language)}
+      ${keptFields(context, kept)}
       ${lineFields(
         choices.map(({ section, ...line }) => ({ ...line, section: section ?? say.figures })),
         lines.map(({ name }) => name),

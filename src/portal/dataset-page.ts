@@ -105,7 +105,10 @@ function columnsSection({ words }: PageContext, { columns, aggregates }: ShownDa
 function columnRow(column: ShownColumn): Html {
   const { name, label, section, type, unit, description } = column
   const isFloat = type === 'number' && column.decimals === null
-  const flags = { key: column.isKey, quantity: column.isQuantity, float: isFloat }
+  const flags = {
+    ...{ key: column.isKey, quantity: column.isQuantity, float: isFloat },
+    codes: column.codeNames !== null,
+  }
   const set = Object.entries(flags).flatMap(([flag, isSet]) => (isSet ? flag : []))
   return html`<tr
     data-name="${name}"

@@ -24,9 +24,10 @@ import { titledPage } from './titled-page.js'
 import { entityPage } from './entity-page.js'
 import { entitySheet } from './entity-sheet.js'
 import { entityWords } from './entity-words.js'
-import { foundPage, searchForm } from './found-page.js'
+import { foundPage, searchForm, withKeys } from './found-page.js'
 import { visit } from './page-context.js'
 import type { PageContext, Site } from './page-context.js'
+import { comparisonParts } from './page-query.js'
 import { paidLine, payingFor, pricePage } from './paying.js'
 import type { Paying } from './paying.js'
 import { noStore, reading, sendPage } from './send-page.js'
@@ -67,7 +68,7 @@ export function addEntityPages(app: FastifyInstance, parts: RouteParts): void {
       url,
       handler: async (request, reply) => {
         const query = new URLSearchParams(request.url.split('?', 2)[1])
-        const context = entityContext(await visit(parts.site, request), query)
+        const context = await visit(parts.site, request)
         const { dataset: wanted } = request.params as { readonly dataset: string }
         const { datasets: shown } = parts.showcase(context.language)
         const dataset = shown.find(({ name, entity }) => name === wanted && entity !== null)
@@ -84,16 +85,6 @@ export function addEntityPages(app: FastifyInstance, parts: RouteParts): void {
   add('/datasets/:dataset/:key', entity)
 }
 
-/** The links to other languages keep the question. */
-function entityContext(context: PageContext, query: URLSearchParams): PageContext {
-  const languageLink: PageContext['languageLink'] = (language) => {
-    const own = new URLSearchParams(query)
-    own.set('lang', language)
-    return `?${own}`
-  }
-  return { ...context, languageLink }
-}
-
 async function found(visited: Visit): Promise<string | null> {
   const { parts, request, context, query, dataset } = visited
   const say = entityWords(context.language)
@@ -108,7 +99,13 @@ async function found(visited: Visit): Promise<string | null> {
       ? { entries: [], charged: 0 }
       : await findEntries({ ...service, find: parts.entities.find }, caller, dataset.name, q)
   const paid = paidLine(context, paying, answer.charged)
-  return foundPage(context, dataset, { q, chosen, entries: answer.entries, paid })
+  return foundPage(context, dataset, {
+    q,
+    chosen,
+    kept: comparisonParts(query),
+    entries: answer.entries,
+    paid,
+  })
 }
 
 async function entity(visited: Visit): Promise<string | null | undefined> {
@@ -146,8 +143,9 @@ async function compare(visited: Visit): Promise<string | null | undefined> {
   const title = say.compareTitle(keys.length)
   if (keys.length < comparedKeys.min || keys.length > comparedKeys.max) {
     void reply.code(errorStatus.bad_request)
+    const more = [...withKeys(keys), ...comparisonParts(query)]
     const text = html`<p class="lead">${say.compareCount(comparedKeys.min, comparedKeys.max)}</p>`
-    return titledPage(context, title, html`${text} ${searchForm(context, dataset, '', keys)}`)
+    return titledPage(context, title, html`${text} ${searchForm(context, dataset, '', more)}`)
   }
   const isFree = keys.every((key) => dataset.entity?.demoKeys.includes(key))
   const paying = payingFor(context, request, dataset.name, isFree)
@@ -167,7 +165,8 @@ async function compare(visited: Visit): Promise<string | null | undefined> {
   const drawn = lines.find(({ name }) => name === query.get('chart')) ?? first
   const paid = paidLine(context, paying, comparison.charged)
   const isCut = query.getAll('line').length > comparedLinesMax
-  const shown = { dataset, comparison, keys, lines, choices, isCut, drawn, paid }
+  const kept = comparisonParts(query)
+  const shown = { dataset, comparison, keys, kept, lines, choices, isCut, drawn, paid }
   if (query.get('format') === 'xlsx') {
     const name = ['compare', comparison.period].filter((part) => part !== '').map(encodeForUrl)
     return sendSheet(visited, name.join('-'), compareSheet(context, shown))

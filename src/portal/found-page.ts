@@ -4,18 +4,22 @@ import { entityWords } from './entity-words.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import type { PageContext } from './page-context.js'
+import { keptFields } from './page-query.js'
+import type { QueryParts } from './page-query.js'
 import { titledPage } from './titled-page.js'
 
 /**
  * The search for entities by name, which works without a script; null for a dataset that visitors
- * can't search. `chosen` are the keys of those that are to be compared.
+ * can't search. `kept` is what the found ones are compared
+ * with, and how.
  */
 export function searchForm(
-  { words, root, language, person }: PageContext,
+  context: PageContext,
   dataset: ShownDataset,
   q = '',
-  chosen: readonly string[] = [],
+  kept: QueryParts = [],
 ): Html | null {
+  const { words, root, language, person } = context
   const { name, entity, columns, hasDemo } = dataset
   if (!entity || !(hasDemo || person?.payer?.grants.has(name))) return null
   const say = entityWords(language)
@@ -25,16 +29,22 @@ export function searchForm(
   return html`<form class="find" action="${root}/datasets/${name}/find" role="search">
     <label for="${id}">${say.findLabel(called(entity.name), called(entity.key))}</label>
     <input id="${id}" name="q" type="search" value="${q}" maxlength="200" required />
-    ${chosen.map((key) => html`<input name="with" type="hidden" value="${key}" />`)}
-    <input name="lang" type="hidden" value="${language}" />
+    ${keptFields(context, kept)}
     <button>${say.find}</button>
   </form>`
+}
+
+/** Entities that what is found is compared with, as parameters of the search. */
+export function withKeys(keys: readonly string[]): QueryParts {
+  return keys.map((key) => ['with', key])
 }
 
 interface Found {
   readonly q: string
   /** The keys of those that are to be compared with what was found. */
   readonly chosen: readonly string[]
+  /** How they are to be compared. */
+  readonly kept: QueryParts
   readonly entries: readonly ShownEntry[]
   /** What the page cost, for people who pay; null for visitors. */
   readonly paid: Html | null
@@ -44,7 +54,7 @@ interface Found {
 export function foundPage(
   context: PageContext,
   dataset: ShownDataset,
-  { q, chosen, entries, paid }: Found,
+  { q, chosen, kept, entries, paid }: Found,
 ): string {
   const { link, root, language } = context
   const say = entityWords(language)
@@ -83,14 +93,14 @@ export function foundPage(
     <ul class="found">
       ${entries.filter(({ key }) => !chosen.includes(key)).map(item)}
     </ul>
-    <input name="lang" type="hidden" value="${language}" />
+    ${keptFields(context, kept)}
     <p><button>${say.compare}</button></p>
   </form>`
   return titledPage(
     context,
     say.foundTitle(q),
     html`<p><a href="${link(`/datasets/${dataset.name}`)}">${dataset.title}</a></p>
-      ${searchForm(context, dataset, q, chosen)}
+      ${searchForm(context, dataset, q, [...withKeys(chosen), ...kept])}
       ${entries.length === 0 ? html`<p>${say.foundNothing}</p>` : list}
       ${paid ?? html`<p class="muted">${say.foundScope}</p>`}`,
   )

@@ -41,7 +41,7 @@ export interface PageContext {
   readonly address: string
   /** A link to a page of the portal; it keeps the chosen language. */
   readonly link: (path: string) => string
-  /** A link to the same page in a language. */
+  /** A link to the same page in a language; it keeps what the address asks for. */
   readonly languageLink: (language: Language) => string
 }
 
@@ -104,8 +104,11 @@ export function pageContextOf(
     here: request.method === 'GET' ? request.url : '/',
     address: `${base}${path}${suffix}`,
     link: (to) => `${root}${to}${suffix}`,
-    // Without the other parameters of the visitor's address.
-    languageLink: (to) => `?lang=${to}`,
+    languageLink: (to) => {
+      const own = new URLSearchParams(query)
+      own.set('lang', to)
+      return `?${own}`
+    },
   }
 }
 

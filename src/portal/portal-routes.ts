@@ -100,30 +100,47 @@ function addFiles(app: FastifyInstance, { site, showcase }: PortalParts): void {
     url: string,
     type: string,
     headers: Readonly<Record<string, string>>,
-    make: (context: PageContext) => string | null,
+    make: (context: PageContext, request: FastifyRequest) => string | null,
   ) => {
     app.route({
       method: reading,
       url,
       handler: (request, reply) => {
         site.admitVisitor(request.ip)
-        const text = make(pageContextOf(site, request))
+        const text = make(pageContextOf(site, request), request)
         if (text === null) return reply.callNotFound()
         return sendTagged(request, reply.headers(headers), type, text)
       },
     })
   }
   const [plain, xml] = ['text/plain; charset=utf-8', 'application/xml; charset=utf-8'] as const
+  const json = 'application/json; charset=utf-8'
   add('/robots.txt', plain, crawlerHeaders, ({ base, root }) => robotsText(base, root))
   add('/sitemap.xml', xml, crawlerHeaders, (context) =>
     sitemapText(context, showcase('en').datasets),
   )
   add('/llms.txt', plain, crawlerHeaders, (context) => llmsText(context, showcase('en')))
+  add('/datasets/:dataset/names', json, nameHeaders, ({ language }, request) =>
+    codeNames(showcase(language), request),
+  )
   add('/brand.css', 'text/css; charset=utf-8', brandHeaders, brandStyle)
   add('/logo.svg', 'image/svg+xml', brandHeaders, ({ portal }) => portal.logo)
 }
 
 const crawlerHeaders = { 'Cache-Control': 'public, max-age=300' } as const
+const nameHeaders = { ...crawlerHeaders, Vary: 'Accept-Language' } as const
+
+/** The names of these codes of a column, for tables that a script draws; null = not found. */
+function codeNames({ datasets }: Showcase, { params, url }: FastifyRequest): string | null {
+  const { dataset: wanted } = params as DatasetParams
+  const query = new URLSearchParams(url.split('?', 2)[1])
+  const dataset = datasets.find(({ name }) => name === wanted)
+  const column = dataset?.columns.find(({ name }) => name === query.get('column'))
+  if (!column?.codeNames) return null
+  const { codeNames: names } = column
+  const known = query.getAll('code').filter((code) => names.has(code))
+  return JSON.stringify(Object.fromEntries(known.map((code) => [code, names.get(code)])))
+}
 
 /** Addresses that ignore the cookie, also where they refuse: the OpenAPI document and OAuth. */
 const ofMachines = /^\/(?:openapi\.json|token|register|revoke|authorize|\.well-known)\b/
@@ -141,7 +158,9 @@ export function sendProblemPage(
   // A route that found a mistake has counted the visit.
   if (request.is404 && error.code === 'not_found') site.admitVisitor(request.ip)
   const send = (person: SignedIn | null) => {
-    const context = pageContextOf(site, request, person)
+    // What was refused stays out of the page: there may be a token in the address.
+    const languageLink = (to: Language) => `?lang=${to}`
+    const context = { ...pageContextOf(site, request, person), languageLink }
     const page = error.code === 'not_found' ? missingPage(context) : problemPage(context, error)
     sendPage(request, reply.code(errorStatus[error.code]), context, page, noStore)
   }

@@ -172,6 +172,8 @@ export const englishWords = {
   measures: 'Measures',
   measure: 'Measure',
   addMeasure: 'Add a measure',
+  otherParts: 'Further parts of the request',
+  removePart: (part: string) => `Remove ${part}`,
   removeMeasure: (measure: string) => `Remove the measure ${measure}`,
   countRows: 'number of rows',
   functions: {
@@ -206,7 +208,6 @@ export const englishWords = {
   firstGroups: (shown: number, all: number) =>
     `The first ${number(shown)} of ${number(all)} groups`,
   rowsMet: (rows: number) => `made of ${number(rows)} rows`,
-  labels: 'Name',
   planWithoutAggregates: 'Your plan has no analysis: it gives rows only. The tab Rows has them.',
   request: 'The request',
   take: 'Use it in your code',
@@ -269,7 +270,7 @@ export const englishWords = {
   missing: 'Page not found',
   missingText: 'This page does not exist or is not public. All public datasets are on',
   problems: {
-    later: { title: 'Not now', text: 'The service can’t answer at the moment. Try again shortly.' },
+    later: 'Not now',
     failed: {
       title: 'Something went wrong',
       text: 'This is a fault of the service. Its operator has it in the log.',

@@ -176,6 +176,8 @@ export const russianWords: PortalWords = {
   measures: 'Показатели',
   measure: 'Показатель',
   addMeasure: 'Добавить показатель',
+  otherParts: 'Ещё в запросе',
+  removePart: (part: string) => `Убрать ${part}`,
   removeMeasure: (measure) => `Убрать показатель ${measure}`,
   countRows: 'число строк',
   functions: {
@@ -206,7 +208,6 @@ export const russianWords: PortalWords = {
   groupsShown: (groups) => `${number(groups)} ${plural(groups, groupForms)}`,
   firstGroups: (shown, all) => `Первые ${number(shown)} из ${number(all)} групп`,
   rowsMet: (rows) => `из ${number(rows)} ${plural(rows, genitiveRowForms)}`,
-  labels: 'Название',
   planWithoutAggregates: 'Ваш тариф даёт только строки, без анализа. Они на вкладке «Строки».',
   request: 'Запрос',
   take: 'Использовать в своём коде',
@@ -271,10 +272,7 @@ export const russianWords: PortalWords = {
   missing: 'Страница не найдена',
   missingText: 'Страница не существует или не опубликована. Все опубликованные наборы — на',
   problems: {
-    later: {
-      title: 'Не сейчас',
-      text: 'Сервис пока не может ответить. Повторите попытку чуть позже.',
-    },
+    later: 'Не сейчас',
     failed: {
       title: 'Что-то пошло не так',
       text: 'Это ошибка сервиса. Владелец найдёт её в журнале.',

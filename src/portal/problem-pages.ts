@@ -13,15 +13,23 @@ export function missingPage(context: PageContext): string {
   )
 }
 
-/** Renders an error other than 404; its text for developers is in English. */
-export function problemPage(context: PageContext, { code, detail }: ServiceError): string {
-  const isLater = ['service_unavailable', 'timeout', 'rate_limit_exceeded'].includes(code)
-  const { later, failed, refused } = context.words.problems
-  const { title, text } = isLater ? later : code === 'internal_error' ? failed : refused
+const laterCodes: readonly string[] = ['service_unavailable', 'timeout', 'rate_limit_exceeded']
+
+/**
+ * Renders an error other than 404 in the language of the page. What is wrong with an address, only
+ * the text for developers says, which is in English.
+ */
+export function problemPage(context: PageContext, error: ServiceError): string {
+  const { code, detail, retryAfterSeconds: seconds } = error
+  const { problems, refusals, retryAfter } = context.words
+  const isLater = laterCodes.includes(code)
+  const other = code === 'internal_error' ? problems.failed : problems.refused
+  const isSaid = isLater || code === 'row_quota_exceeded'
+  const wait = isLater && seconds !== undefined ? ` ${retryAfter(seconds)}` : ''
   return titledPage(
     context,
-    title,
-    html`<p class="lead">${code === 'row_quota_exceeded' ? context.words.refusals[code] : text}</p>
-      <p lang="en">${detail}</p>`,
+    isLater ? problems.later : other.title,
+    html`<p class="lead">${isSaid ? `${refusals[code]}${wait}` : other.text}</p>
+      ${isSaid ? null : html`<p lang="en">${detail}</p>`}`,
   )
 }

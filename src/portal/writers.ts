@@ -68,6 +68,15 @@ export function floatDigits(text: string): string {
   return new Intl.NumberFormat('en', options).format(Number(text))
 }
 
+const roundedMax = 6
+
+/** The first digits of a number that was computed, and all before the point. */
+export function roundedDigits(text: string): string {
+  const value = Number(text)
+  const isLong = Math.abs(value) >= 10 ** (roundedMax - 1)
+  return floatDigits(String(isLong ? Math.round(value) : Number(value.toPrecision(roundedMax))))
+}
+
 /**
  * Returns a formatter that adds thousands separators to numbers of five digits or more; four digits
  * are often a year. A minus is U+2212. It never parses the text as a number, so every digit is

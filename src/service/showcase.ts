@@ -10,6 +10,7 @@ import type { Plan } from '../registry/registry.js'
 import { isoTime } from '../text.js'
 import { oldestHistory } from '../versions/version.js'
 import type { Entity, Version } from '../versions/version.js'
+import type { CodeNames } from '../columns/codes.js'
 import { decimalsOf, hasCodes } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
 import { parseFilterValue } from '../columns/filter-value.js'
@@ -86,6 +87,8 @@ export interface ShownColumn extends ColumnDescription {
   readonly isQuantity: boolean
   /** How many digits an exact value has after the point; null for floating-point numbers. */
   readonly decimals: number | null
+  /** What its codes mean; null for a column without codes. */
+  readonly codeNames: CodeNames['names'] | null
 }
 
 export interface ShownPlan {
@@ -152,6 +155,7 @@ function shown(
       isKey: version.key.includes(column),
       isQuantity: isQuantity(column, version, hasUnits),
       decimals: decimalsOf(column),
+      codeNames: column.labels?.[language === 'ru' ? 'russian' : 'plain'].names ?? null,
     })),
     firstColumns: firstColumns(dataset.firstNames, columns, (each) =>
       columns.some((column) => column.name === each),

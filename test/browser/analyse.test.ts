@@ -58,12 +58,9 @@ await t.test('measure, group and filter make a request, a chart and a table', as
   t.equal(await requestOf(page), `${base}/v1/financials/aggregate?${query}`)
   await run(page)
   t.ok(requests.includes(`${base}/v1/financials/aggregate?${query}`), 'it is the one that was sent')
-  t.match(
-    await page.locator('table.data:visible').textContent(),
-    'воздушного и космического транспорта',
-  )
+  t.match(await page.locator('table.data:visible').textContent(), '51 · Air transport')
   t.match(await page.locator('table.data:visible thead').textContent(), 'thousand RUB')
-  t.match(await page.locator('.bars li').first().textContent(), /^70 Деятельность головных офисов/)
+  t.match(await page.locator('.bars li').first().textContent(), /^70 · Activities of head offices/)
   t.equal(
     await page.locator('.bars li').count(),
     await page.locator('.data:visible tbody tr').count(),
@@ -77,6 +74,30 @@ await t.test('measure, group and filter make a request, a chart and a table', as
   await page.locator('.bars button').last().click()
   await page.getByText('Page 1 · ').waitFor()
   t.match(page.url(), /#rows\?year=eq\.2024&okved=like\.70/, 'a bar opens its rows')
+  t.same(complaints, [])
+})
+
+await t.test('a pivot has a column for each value, and stays in the address', async (t) => {
+  const asked = 'group=okved:section&measures=sum(2110)&pivot=year&rest=true&limit=2&labels=true'
+  const { page, requests, complaints } = await visit(browser, `${financials}#analyse?${asked}`)
+  await page.locator('table.data td').first().waitFor()
+  const headings = await page.locator('table.data:visible thead th').allTextContents()
+  t.match(headings[0], 'section')
+  t.match(headings.at(-1), /^Revenue, sum, 2025 · 2025thousand RUB$/)
+  const firsts = await page.locator('table.data:visible tbody td:first-child').allTextContents()
+  t.equal(firsts.length, 3)
+  t.match(firsts[0], /^[A-U] · [A-Z]/)
+  t.equal(firsts.at(-1), 'Other')
+  await page.getByLabel('Groups at most').fill('1')
+  await pressRun(page)
+  await page.getByText('The first 1 of').waitFor()
+  t.match(page.url(), '&pivot=year&rest=true&limit=1')
+  t.match(requests.at(-1), '&pivot=year&rest=true&limit=1')
+  await page.getByRole('button', { name: 'Remove rest=true' }).click()
+  await page.getByRole('button', { name: 'Remove pivot=year' }).click()
+  await pressRun(page)
+  await page.locator('table.data:visible thead th', { hasText: 'sum(2110)' }).waitFor()
+  t.notMatch(page.url(), 'pivot')
   t.same(complaints, [])
 })
 

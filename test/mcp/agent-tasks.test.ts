@@ -45,8 +45,8 @@ const expected: Readonly<Record<string, readonly string[]>> = {
       WHERE customer_inn = '7720518494'`,
   ],
   5: [
-    `SELECT class, any_value(name_ru), median("2400" / nullif("2110", 0)) AS margin, count(*)
-      FROM (SELECT *, okved[:2] AS class FROM ${financials}) LEFT JOIN ${okved} ON code = class
+    `SELECT class, any_value(l.name), median("2400" / nullif("2110", 0)) AS margin, count(*)
+      FROM (SELECT *, okved[:2] AS class FROM ${financials}) LEFT JOIN ${okved} l ON code = class
       WHERE year = 2024 GROUP BY class HAVING count(*) >= 5 ORDER BY margin DESC`,
   ],
   6: [

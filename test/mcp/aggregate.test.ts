@@ -308,25 +308,8 @@ await t.test(
       rows_per_group: 1,
       measures: [{ name: 'margin', unit: 'fraction' }],
     })
-    const { functions, example } = described['aggregates'] as {
-      functions: readonly { types: string[]; measures: string[]; group: string[] }[]
-      example: { arguments: object }
-    }
-    t.strictSame(
-      functions.find(({ types }) => types.includes('string')),
-      {
-        types: ['string'],
-        measures: ['count', 'distinct', 'min', 'max'],
-        group: ['column', 'prefix(column,n)'],
-      },
-    )
-    t.match(functions.find(({ types }) => types.includes('date'))?.group, [
-      'column',
-      'year(column)',
-      'quarter(column)',
-      'month(column)',
-      'day(column)',
-    ])
+    const { example } = described['aggregates'] as { example: { arguments: object } }
+    t.notMatch(JSON.stringify(described['aggregates']), 'functions', 'which the tool itself says')
     const columns = described['columns'] as readonly {
       name: string
       levels?: object

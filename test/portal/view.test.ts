@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { callName } from '../../src/columns/call-text.js'
+import { callName, parseDirectedCalls } from '../../src/columns/call-text.js'
 import { operatorNames, operators } from '../../src/columns/operators.js'
 import {
   readRowsQuestion,
@@ -13,6 +13,7 @@ import {
   writeSummaryQuestion,
 } from '../../src/portal/browser/question/summary-question.js'
 import type { SummaryQuestion } from '../../src/portal/browser/question/summary-question.js'
+import { aggregateNames } from '../../src/http/openapi/aggregates.js'
 import { firstPlace, readFragment, writeFragment } from '../../src/portal/browser/question/view.js'
 import type { View } from '../../src/portal/browser/question/view.js'
 import { parseTopUrl } from '../../src/query/parse-top.js'
@@ -81,20 +82,18 @@ const measure = fc.oneof(
   fc.tuple(name, name).map(([a, b]) => `median(${a}/${b})`),
   fc.tuple(name, name).map(([alias, each]) => `${alias}:p90(${each})`),
 )
+const orderedBy = fc
+  .oneof(
+    name,
+    name.map((each) => `sum(${each})`),
+  )
+  .map((each) => `-${each}`)
 const summary: fc.Arbitrary<SummaryQuestion> = fc.record({
   filters,
   group: fc.array(group, { maxLength: 4 }),
   measures: fc.array(measure, { minLength: 1, maxLength: 4 }),
-  order: fc.oneof(
-    fc.constant(''),
-    name,
-    fc
-      .oneof(
-        name,
-        name.map((each) => `sum(${each})`),
-      )
-      .map((each) => `-${each}`),
-  ),
+  order: fc.array(fc.oneof(name, orderedBy), { maxLength: 2 }).map((all) => all.join()),
+  others: fc.subarray(['having=count.gte.5', 'having=sum(2110).gt.1', 'pivot=year', 'rest=true']),
   limit,
 })
 
@@ -143,7 +142,11 @@ await t.test('the server reads a question as the form means it', (t) => {
     fc.property(summary, (question) => {
       const query = writeSummaryQuestion(question)
       const read = parseSummaryUrl(query)
-      t.match(read, { limit: question.limit, labels: true, having: [] })
+      t.match(read, { limit: question.limit, labels: true })
+      const { others } = question
+      t.equal(read.having.length, others.filter((each) => each.startsWith('having=')).length)
+      t.equal(read.pivot !== null, others.includes('pivot=year'))
+      t.equal(read.rest, others.includes('rest=true'))
       t.equal(read.group.length, question.group.length)
       t.same(
         read.measures.map(({ alias, text: written }) =>
@@ -151,7 +154,8 @@ await t.test('the server reads a question as the form means it', (t) => {
         ),
         question.measures,
       )
-      t.equal(read.order.length, question.order === '' ? 0 : 1)
+      const orders = question.order === '' ? [] : parseDirectedCalls(question.order, 'order')
+      t.equal(read.order.length, orders.length)
       t.same(readSummaryQuestion(query), question)
     }),
   )
@@ -167,8 +171,28 @@ await t.test('a text that is not a question is not a view', (t) => {
   }
   t.match(readFragment('#rows?'), { tab: 'rows', question: { filters: [], limit: null } })
   t.match(readFragment('#analyse?measures=count&having=count.gt.1'), {
-    question: { measures: ['count'] },
+    question: { measures: ['count'], others: ['having=count.gt.1'] },
   })
+  t.end()
+})
+
+await t.test('an address keeps every parameter of a question', (t) => {
+  const ofSummary = {
+    ...{ group: 'okved', measures: 'count', order: '-count,okved', having: 'count.gte.5' },
+    ...{ pivot: 'year', rest: 'true', limit: '5', labels: 'true' },
+  }
+  t.same(Object.keys(ofSummary).sort(), [...aggregateNames, 'limit'].sort())
+  for (const [path, given] of [
+    ['analyse', ofSummary],
+    ['rows', { inn: 'eq.1', select: 'inn,year', limit: '5' }],
+    ['top', { by: '-2110', inn: 'eq.1', select: 'inn', limit: '5' }],
+  ] as const) {
+    const query = Object.entries(given).map(([name, value]) => `${name}=${value}`)
+    const view = readFragment(`#${path}?${query.join('&')}`)
+    const [, kept = ''] = (view === null ? '' : writeFragment(view)).split('?')
+    t.same(kept.split('&').sort(), query.toSorted(), path)
+  }
+  t.equal(readFragment('#top?by=-2110,inn'), null, 'not the first of two')
   t.end()
 })
 
@@ -179,11 +203,12 @@ await t.test('a request of groups is legible', (t) => {
       group: ['year', 'prefix(okved,2)'],
       measures: ['revenue:sum(2110)', 'median(2400/2110)', 'sum("a b, c")'],
       order: '-revenue',
+      others: ['having=revenue.gt.5'],
       limit: 50,
     }),
     'year=gte.2021&group=year,prefix(okved,2)' +
       '&measures=revenue:sum(2110),median(2400/2110),sum(%22a%20b,%20c%22)' +
-      '&order=-revenue&limit=50&labels=true',
+      '&order=-revenue&having=revenue.gt.5&limit=50&labels=true',
   )
   t.end()
 })

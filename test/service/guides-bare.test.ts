@@ -22,8 +22,8 @@ await t.test('many rows of amounts alone, without key or history, are described'
     profiled_rows: 100_000,
     hint: /^min, max and shares come from a sample of 100000 rows: other values exist\.$/,
     columns: [
-      { name: 'amount', min: Number, max: Number, null_share: 0 },
-      { name: 'price', min: Number, max: Number, null_share: 0 },
+      { name: 'amount', min: Number, max: Number },
+      { name: 'price', min: Number, max: Number },
     ],
   })
 })

@@ -7,6 +7,7 @@ import { columnTitle } from '../question/page-column.js'
 import { limitInput, questionForm } from '../question/panel.js'
 import type { PageFacts, Panel, ViewChanges } from '../question/panel.js'
 import { requestView } from '../question/request-view.js'
+import { rowList } from '../question/row-list.js'
 import { summaryParameters, writeSummaryQuestion } from '../question/summary-question.js'
 import type { SummaryQuestion } from '../question/summary-question.js'
 import type { AnalysisView } from '../question/view.js'
@@ -75,15 +76,22 @@ function summaryParts(facts: PageFacts, question: SummaryQuestion) {
     value: question.limit ?? limit.usual,
     max: limit.max,
   })
+  const others = rowList(
+    { legend: words.otherParts, add: '', remove: words.removePart },
+    question.others,
+    (text) => ({ node: element('code', {}, text), read: () => text ?? '' }),
+    { max: 0 },
+  )
   const read = () => {
     order.offer(asked())
     return {
       ...{ filters: filters.read(), group: group.read(), measures: measures.read() },
-      ...{ order: order.read(), limit: groups.read() },
+      ...{ order: order.read(), limit: groups.read(), others: others.read() },
     }
   }
   const last = element('div', { class: 'line' }, order.node, groups.node)
-  return { parts: [measures.node, group.node, filters.node, last], read }
+  const more = question.others.length > 0 ? [others.node] : []
+  return { parts: [measures.node, group.node, filters.node, ...more, last], read }
 }
 
 /** A visitor's own plan may have no aggregates, which only the service knows. */

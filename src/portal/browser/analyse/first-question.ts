@@ -13,7 +13,7 @@ export function firstSummary({
     filters: [],
     group: timeGroup(columns, history) ?? codeGroup(columns) ?? [],
     measures: measure === undefined ? ['count'] : [measure, 'count'],
-    order: '',
+    ...{ order: '', others: [] },
     limit: null,
   }
 }

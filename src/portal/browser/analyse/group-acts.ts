@@ -1,6 +1,7 @@
 import type { Row } from '../question/exact-rows.js'
 import type { Filter } from '../question/filters.js'
 import type { PageFacts, ViewChanges } from '../question/panel.js'
+import { isPivot } from '../question/summary-question.js'
 import type { SummaryQuestion } from '../question/summary-question.js'
 import { nextOrder } from '../question/table-acts.js'
 import type { TableActs } from '../question/table-acts.js'
@@ -41,7 +42,7 @@ export function groupActs(
   return {
     order,
     sort: (column) => {
-      if (!keys.has(column.name)) return undefined
+      if (isPivot(question) || !keys.has(column.name)) return undefined
       const next = nextOrder(column, order)
       const text = next === null ? '' : `${next.isDescending ? '-' : ''}${keys.get(next.column)}`
       return () => opened({ tab: 'analyse', question: { ...question, order: text } })

@@ -16,7 +16,7 @@ export function groupFilter(
   const [call] = parseCalls(text, 'group')
   const name = call?.operands ? call.operands[0]?.[0]?.name : call?.name
   const column = columns.find((each) => each.name === name)
-  if (!call || !column || call.alias !== null) return undefined
+  if (cell.kind === 'json' || !call || !column || call.alias !== null) return undefined
   if (call.operands === null || cell.kind === 'empty') return filterOf(column, cell)
   const [, length] = call.operands.flat().map((each) => Number(each.name))
   if (call.name !== 'prefix' || length === undefined) return undefined

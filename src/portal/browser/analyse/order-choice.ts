@@ -1,4 +1,4 @@
-import { callName, parseCalls } from '../../../columns/call-text.js'
+import { callName, parseCalls, parseDirectedCalls } from '../../../columns/call-text.js'
 import { element } from '../element.js'
 import { words } from '../page-words.js'
 import type { FormPart } from '../question/row-list.js'
@@ -17,6 +17,7 @@ export interface OrderChoice extends FormPart<string> {
 /** The order of the groups: by themselves, or by a measure, from either end. */
 export function orderChoice(chosen: string, parts: readonly OrderPart[]): OrderChoice {
   const select = element('select')
+  const severals = chosen !== '' && parseDirectedCalls(chosen, 'order').length > 1
   const offer = (asked: readonly OrderPart[]) => {
     const { value } = select
     const titles = new Map(asked.map(({ text, title }) => [orderKey(text), title]))
@@ -25,7 +26,10 @@ export function orderChoice(chosen: string, parts: readonly OrderPart[]): OrderC
       element('option', { value: key }, words.smallestFirst(title)),
     ])
     select.replaceChildren(element('option', { value: '' }, words.orderByGroups), ...options)
-    select.value = options.some((option) => option.value === value) ? value : ''
+    // Several at once, of the address.
+    if (severals) select.append(element('option', {}, chosen))
+    select.value = value
+    if (select.selectedIndex === -1) select.value = ''
   }
   offer(parts)
   select.value = chosen

@@ -6,16 +6,17 @@ import { askInto, emptyText } from '../question/answer-frame.js'
 import type { AnswerFrame } from '../question/answer-frame.js'
 import { readExactRows } from '../question/exact-rows.js'
 import type { Row } from '../question/exact-rows.js'
+import { namedText } from '../question/page-column.js'
 import type { PageColumn } from '../question/page-column.js'
 import { pageTable } from '../question/page-table.js'
 import type { PageFacts, ViewChanges } from '../question/panel.js'
 import { pathOfExport } from '../question/rows-question.js'
-import { writeSummaryQuestion } from '../question/summary-question.js'
+import { isPivot, writeSummaryQuestion } from '../question/summary-question.js'
 import type { SummaryQuestion } from '../question/summary-question.js'
 import { filesOf, takeAway } from '../question/take-away.js'
 import { groupActs } from './group-acts.js'
 import type { GroupActs } from './group-acts.js'
-import { labelColumn, summaryColumns } from './summary-columns.js'
+import { summaryColumns } from './summary-columns.js'
 import type { SummaryColumns } from './summary-columns.js'
 
 interface Facts {
@@ -26,6 +27,7 @@ interface Facts {
 
 interface Shown {
   readonly columns: SummaryColumns
+  readonly isPivot: boolean
   readonly files: HTMLElement
   readonly acts: GroupActs
 }
@@ -42,18 +44,19 @@ export async function askSummary(
     const rowsPath = pathOfExport(facts.dataset, { filters: question.filters, select: [] })
     const files = takeAway(filesOf(path, rowsPath), facts.token)
     const columns = summaryColumns(facts, question, words)
-    show(frame, answer, { columns, files, acts: groupActs(facts, question, columns, opened) })
+    const acts = groupActs(facts, question, columns, opened)
+    show(frame, answer, { columns, isPivot: isPivot(question), files, acts })
   })
 }
 
 function show(
   { arrive, body, node }: AnswerFrame,
   answer: Arrival,
-  { columns, files, acts }: Shown,
+  { columns, isPivot, files, acts }: Shown,
 ): void {
   // The server validates this answer against its schema; another one throws.
   const { groups: found, rows: met, truncated } = JSON.parse(answer.text) as Facts
-  const rows = readExactRows(answer.text)
+  const rows = readExactRows(answer.text).map((row) => namedRest(row, columns))
   if (rows.length === 0) {
     arrive(answer, emptyText(answer.scope))
     body.replaceChildren()
@@ -61,20 +64,13 @@ function show(
   }
   const shown = truncated ? words.firstGroups(rows.length, found) : words.groupsShown(rows.length)
   arrive(answer, met === null ? shown : `${shown} · ${words.rowsMet(met)}`)
-  const named = columns.groups
-    .map((group) => labelColumn(group, words.labels))
-    .filter(({ name }) => rows[0]?.has(name))
-  const all = [
-    ...columns.groups.flatMap((group) => [
-      group,
-      ...named.filter(({ name }) => name === labelColumn(group, words.labels).name),
-    ]),
-    ...columns.measures,
-  ]
+  const groups = columns.groups.map((group) => namedGroup(group, rows))
+  const measures = isPivot ? pivotColumns(rows, columns) : columns.measures
+  const all = [...groups, ...measures]
   const drawn = {
     ...{ rows, columns: all, time: columns.time, width: node.clientWidth, isPartial: truncated },
     order: acts.order,
-    nameOf: groupNames(rows, columns),
+    nameOf: groupNames(rows, { ...columns, groups }),
     pick: acts.ofRow,
   }
   body.replaceChildren(...charts(drawn), pageTable({ columns: all, rows, acts }), files)
@@ -91,7 +87,36 @@ function groupNames(rows: readonly Row[], { groups, time }: SummaryColumns): (ro
 
 function nameIn(row: Row, group: PageColumn): string {
   const value = row.get(group.name)
-  if (!value || value.kind === 'empty') return words.empty
-  const label = row.get(labelColumn(group, words.labels).name)?.text ?? ''
-  return label === '' ? value.text : `${value.text} ${label}`
+  return !value || value.kind === 'empty' ? words.empty : namedText(group, value.text)
+}
+
+/** A group with what its codes mean, which the answer has beside them. */
+function namedGroup(group: PageColumn, rows: readonly Row[]): PageColumn {
+  const textOf = (row: Row, name: string) => row.get(name)?.text ?? ''
+  const pairs = rows.map(
+    (row) => [textOf(row, group.name), textOf(row, `${group.name}:label`)] as const,
+  )
+  return { ...group, names: new Map(pairs.filter(([, name]) => name !== '')) }
+}
+
+/** The columns of a pivot: the values of its group, each with the measure. */
+function pivotColumns(
+  [row = new Map()]: readonly Row[],
+  { groups, measures }: SummaryColumns,
+): readonly PageColumn[] {
+  const known = groups.flatMap(({ name }) => [name, `${name}:label`])
+  const names = [...row.keys()].filter((name) => !known.includes(name) && name !== restName)
+  return measures.flatMap((measure) =>
+    names.map((name) => ({ ...measure, name, label: `${measure.label || measure.name}, ${name}` })),
+  )
+}
+
+const restName = 'rest'
+
+/** The row of all other groups has no group, but a mark. */
+function namedRest(row: Row, { groups }: SummaryColumns): Row {
+  const { kind, text } = row.get(restName) ?? {}
+  const isRest = kind === 'boolean' && text === 'true'
+  const other = { kind: 'json', text: words.otherGroups } as const
+  return isRest ? new Map([...row, ...groups.map(({ name }) => [name, other] as const)]) : row
 }

@@ -14,6 +14,8 @@ export interface SummaryColumns {
 }
 
 const counting: readonly string[] = ['count', 'distinct']
+/** Their values are whole where those of the column are. */
+const wholeFunctions: readonly string[] = ['count', 'distinct', 'sum', 'min', 'max']
 const dateParts: readonly string[] = ['year', 'quarter', 'month', 'day']
 const momentTypes: readonly string[] = ['date', 'timestamp']
 const numberTypes: readonly string[] = ['integer', 'number']
@@ -39,11 +41,6 @@ export function summaryColumns(
       .map((call) => measureColumn(facts, call, words)),
     time: time ? keyOf(time) : '',
   }
-}
-
-/** The column of the names of a group's codes. */
-export function labelColumn(group: PageColumn, label: string): PageColumn {
-  return { ...group, name: `${group.name}:label`, label, type: 'string' }
 }
 
 /** The name in the answer. */
@@ -90,7 +87,7 @@ function groupColumn(facts: Facts, call: Call, words: PortalWords): PageColumn {
 function measureColumn(facts: Facts, call: Call, words: PortalWords): PageColumn {
   const named = { ...plain, name: keyOf(call), type: 'number', isQuantity: true } as const
   const defined = facts.measures.find(({ name }) => call.operands === null && name === call.name)
-  if (defined) return { ...named, ...defined, name: keyOf(call) }
+  if (defined) return { ...named, ...defined, name: keyOf(call), isComputed: true }
   const addsUp = call.name === 'sum' || call.name === 'count'
   if (call.operands === null) return { ...named, addsUp, label: words.countRows }
   const sides = sidesOf(facts, call)
@@ -101,7 +98,8 @@ function measureColumn(facts: Facts, call: Call, words: PortalWords): PageColumn
   const what = sides.flatMap(({ columns }) => columns.map((each) => each.description || each.name))
   const formula = call.alias === null ? '' : call.text
   const description = isFormula ? formula : `${described}: ${what.join(' / ')}`
-  const about = { addsUp, label, description }
+  const isComputed = !wholeFunctions.includes(call.name) || sides.length > 1 || isFormula
+  const about = { addsUp, isComputed, label, description }
   if (counting.includes(call.name)) return { ...named, ...about }
   if (isFormula) {
     return {

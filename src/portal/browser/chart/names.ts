@@ -1,4 +1,5 @@
 import type { Row } from '../question/exact-rows.js'
+import { namedText } from '../question/page-column.js'
 import type { PageColumn } from '../question/page-column.js'
 import type { ChartRows } from './points.js'
 
@@ -14,7 +15,7 @@ export function entityNames(chart: ChartRows): (row: Row) => string {
     const nameOf = namesBy(chart, entity, column)
     if (nameOf) return nameOf
   }
-  return (row) => textOf(row, entity.name)
+  return (row) => namedText(entity, textOf(row, entity.name))
 }
 
 /**
@@ -23,13 +24,13 @@ export function entityNames(chart: ChartRows): (row: Row) => string {
  */
 export function namesBy(
   { rows, time }: Pick<ChartRows, 'rows' | 'time'>,
-  { name: entity }: PageColumn,
+  entity: PageColumn,
   { name: column }: PageColumn,
 ): ((row: Row) => string) | null {
   const names = new Map<string, string>()
   const [pairs, times] = [new Set<string>(), new Set<string>()]
   for (const row of rows) {
-    const [key, name] = [textOf(row, entity), textOf(row, column)]
+    const [key, name] = [textOf(row, entity.name), textOf(row, column)]
     if (name === '') continue
     if (!/\p{L}{2}/u.test(name)) return null
     names.set(key, name)
@@ -40,7 +41,10 @@ export function namesBy(
   const isSteady = pairs.size <= names.size * (isOneByTime ? 2 : 1)
   const isOwn = new Set(names.values()).size === names.size
   if (names.size === 0 || !isSteady || !isOwn) return null
-  return (row) => names.get(textOf(row, entity)) ?? textOf(row, entity)
+  return (row) => {
+    const key = textOf(row, entity.name)
+    return names.get(key) ?? namedText(entity, key)
+  }
 }
 
 function textOf(row: Row, column: string): string {

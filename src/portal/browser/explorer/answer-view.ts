@@ -4,7 +4,6 @@ import { button, element } from '../element.js'
 import { words } from '../page-words.js'
 import { emptyText } from '../question/answer-frame.js'
 import type { AnswerFrame } from '../question/answer-frame.js'
-import { readExactRows } from '../question/exact-rows.js'
 import { columnTitle } from '../question/page-column.js'
 import { pageTable } from '../question/page-table.js'
 import type { PageFacts } from '../question/panel.js'
@@ -14,7 +13,7 @@ export interface AnswerView {
   /** Shows a page with the buttons that save it, and returns the cursor of the next one. */
   readonly show: (
     answer: Arrival,
-    content: Pick<TableContent, 'columns' | 'acts'>,
+    content: TableContent,
     page: number,
     files: HTMLElement,
   ) => string | null
@@ -43,11 +42,10 @@ export function answerView(
   const paging = element('p', { class: 'line paging' }, back, forth, status)
   let isShown = false
   return {
-    show: (answer, { columns, acts }, page, files) => {
+    show: (answer, { columns, rows, acts }, page, files) => {
       // The server validates this answer against its schema; another one throws.
       const { next_cursor: cursor } = JSON.parse(answer.text) as { next_cursor: string | null }
       const { order } = acts
-      const rows = readExactRows(answer.text)
       const isEmpty = rows.length === 0
       const sortedBy = columns.find(({ name }) => name === order?.column)
       const place = order

@@ -3,6 +3,8 @@ import type { Arrival, Refusal } from '../ask-page.js'
 import { words } from '../page-words.js'
 import { askInto } from '../question/answer-frame.js'
 import type { AnswerFrame } from '../question/answer-frame.js'
+import { withNames } from '../question/code-names.js'
+import { readExactRows } from '../question/exact-rows.js'
 import type { Filter } from '../question/filters.js'
 import type { PageColumn } from '../question/page-column.js'
 import type { PageFacts } from '../question/panel.js'
@@ -65,9 +67,12 @@ export function createWalk(facts: PageFacts, frame: AnswerFrame, events: WalkEve
     const { cursor } = placeAt(wanted)
     const turn = cursor === null ? '' : `&cursor=${cursor}`
     const path = `/v1/${facts.dataset}${answered.order === null ? '' : '/top'}?${asked}${turn}`
-    const show = (answer: Arrival) => {
+    const show = async (answer: Arrival) => {
+      const rows = readExactRows(answer.text)
+      const columns = await withNames(facts.dataset, shown, rows)
+      if (!frame.node.isConnected) return
       const files = filesOf(path, exportPath)
-      const content = { columns: shown, acts: actsOf(answered, events) }
+      const content = { columns, rows, acts: actsOf(answered, events) }
       cursors[wanted + 1] = view.show(answer, content, wanted, takeAway(files, facts.token))
       page = wanted
       setTurns()

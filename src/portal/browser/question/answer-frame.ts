@@ -69,7 +69,7 @@ export interface AnswerRequest {
 export async function askInto(
   frame: AnswerFrame,
   request: AnswerRequest,
-  show: (answer: Arrival) => void,
+  show: (answer: Arrival) => void | Promise<void>,
   refuse: (refusal: Refusal) => void = (refusal) => frame.refuse(refusal, false),
 ): Promise<void> {
   frame.wait(request.beside)
@@ -77,7 +77,7 @@ export async function askInto(
   if (!frame.node.isConnected) return
   if (answer.kind === 'refused') return refuse(answer)
   try {
-    show(answer)
+    await show(answer)
   } catch {
     refuse(unanswered(words.unreadable, answer.left))
   }

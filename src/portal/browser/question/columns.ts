@@ -29,6 +29,7 @@ export function readColumns(): readonly DatasetColumn[] {
       isKey: flags.includes('key'),
       isQuantity: flags.includes('quantity'),
       isFloat: flags.includes('float'),
+      isCode: flags.includes('codes'),
     }
   })
 }

@@ -17,8 +17,14 @@ export interface PageColumn {
   readonly isKey: boolean
   /** A number that can be added up or drawn. */
   readonly isQuantity: boolean
+  /** The portal knows what its values mean. */
+  readonly isCode?: boolean
+  /** What its values in these rows mean. */
+  readonly names?: ReadonlyMap<string, string>
   /** A floating-point number, which has more digits than it knows. */
   readonly isFloat?: boolean
+  /** Computed for a group of rows; its digits go on beyond what anybody reads. */
+  readonly isComputed?: boolean
   /** Its values for several groups are one value for all of them when they are added up. */
   readonly addsUp?: boolean
 }
@@ -48,6 +54,12 @@ const hintLettersMax = 60
 /** What a heading says of a column: `Revenue · 2110`, or its name alone. */
 export function columnTitle({ name, label }: Pick<PageColumn, 'name' | 'label'>): string {
   return label === '' || label === name ? name : `${label} · ${name}`
+}
+
+/** A value with what it means, where that is known. */
+export function namedText({ names }: PageColumn, text: string): string {
+  const name = names?.get(text)
+  return name === undefined ? text : `${text} · ${name}`
 }
 
 /** The digits of a number that people read. */

@@ -62,8 +62,8 @@ export function readRowsQuestion(query: string): RowsQuestion {
  */
 export function readTopQuestion(query: string): RowsQuestion {
   const { filters, parameters, lists } = readParameters(query, ['by', 'limit'], ['select'])
-  const [by] = parseDirectedCalls(parameters.get('by') ?? '', 'by')
-  if (!by || by.call.operands !== null) throw badRequest('by takes one column.')
+  const [by, ...more] = parseDirectedCalls(parameters.get('by') ?? '', 'by')
+  if (!by || more.length > 0 || by.call.operands !== null) throw badRequest('by takes one column.')
   return {
     filters: readFilters(filters),
     select: parseSelect(lists.get('select')) ?? [],

@@ -29,7 +29,7 @@ export function nextOrder({ name, type }: PageColumn, order: Order | null): Orde
 /** The filter that a value stands for; undefined where the column has none. */
 export function filterOf({ name, operators }: PageColumn, cell: Cell): Filter | undefined {
   const operator = cell.kind === 'empty' ? 'is_null' : 'eq'
-  if (!operators.includes(operator)) return undefined
+  if (cell.kind === 'json' || !operators.includes(operator)) return undefined
   return { column: name, operator, values: operator === 'eq' ? [cell.text] : [] }
 }
 

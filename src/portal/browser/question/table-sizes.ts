@@ -1,5 +1,6 @@
 import { element } from '../element.js'
 import type { Cell, Row } from './exact-rows.js'
+import { namedText } from './page-column.js'
 import type { PageColumn } from './page-column.js'
 import type { Span } from './strip.js'
 import type { TableActs } from './table-acts.js'
@@ -32,7 +33,7 @@ const beyond = { rows: 10, px: 400 } as const
 /** Measures a table by its head and its longest values. They are in it for that long only. */
 export function measureTable(table: HTMLTableElement, content: TableContent): TableSizes {
   const { columns, rows, acts } = content
-  const samples = columns.map(({ name }) => longest(rows.map((row) => row.get(name))))
+  const samples = columns.map((column) => longest(column, rows))
   const head = element('tr', {}, ...columns.map((column) => headCell(column, acts)))
   const lines = Array.from({ length: sampleRows }, (_, line) =>
     element('tr', {}, ...columns.map((column, index) => bodyCell(column, samples[index]?.[line]))),
@@ -70,11 +71,11 @@ export function columnsNear(region: Element, { edges }: TableSizes): Span {
   return { from: Math.min(from, count), to: to === -1 ? count : to }
 }
 
-function longest(cells: readonly (Cell | undefined)[]): readonly (Cell | undefined)[] {
+function longest(column: PageColumn, rows: readonly Row[]): readonly (Cell | undefined)[] {
   const kept: (Cell | undefined)[] = []
-  for (const cell of cells) {
-    const length = cell?.text.length ?? 0
-    const place = kept.findIndex((each) => length > (each?.text.length ?? 0))
+  const lengthOf = (cell: Cell | undefined) => (cell ? namedText(column, cell.text).length : 0)
+  for (const cell of rows.map((row) => row.get(column.name))) {
+    const place = kept.findIndex((each) => lengthOf(cell) > lengthOf(each))
     if (place !== -1) kept.splice(place, 0, cell)
     else if (kept.length < sampleRows) kept.push(cell)
     kept.length = Math.min(kept.length, sampleRows)

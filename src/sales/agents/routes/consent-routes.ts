@@ -189,16 +189,11 @@ function sendWait(sent: SentForm, field: ConsentRefusal['field'], seconds: numbe
   return sendBegin(sent, { field, text: consentWords(context.language).tooMany(seconds) })
 }
 
-/** The page has no script and reads no cookie; its links to other languages keep the request. */
+/** The page has no script and reads no cookie. */
 function contextOf(request: FastifyRequest, site: Site): PageContext {
   site.admitVisitor(request.ip)
   const context = pageContextOf({ ...site, assets: { ...site.assets, script: null } }, request)
-  const languageLink: PageContext['languageLink'] = (language) => {
-    const query = new URLSearchParams(queryOf(request))
-    query.set('lang', language)
-    return `?${query.toString()}`
-  }
-  return { ...context, canSignIn: false, languageLink }
+  return { ...context, canSignIn: false }
 }
 
 /** With 303 the browser does not send the form, and the token in it, to the agent. */
