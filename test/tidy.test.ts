@@ -58,7 +58,7 @@ const weights: Readonly<Record<string, number>> = {
   query: 3958,
   registry: 2350,
   sales: 9961,
-  service: 4607,
+  service: 4606,
   sheet: 498,
   versions: 6859,
 }

@@ -72,9 +72,9 @@ export async function readEntity(
     place(b).localeCompare(place(a), 'en', { numeric: true }),
   )
   const links = await Promise.all(
-    entity.links.map(({ dataset: linked, column }) => {
+    entity.links.map(async ({ dataset: linked, column }) => {
       const other = shown.find((each) => each.name === linked)
-      return other ? readLink(reader, other, column, key) : null
+      return other ? await readLink(reader, other, column, key) : null
     }),
   )
   return { ...found, key, rows, links: links.filter((link) => link !== null) }
@@ -100,8 +100,7 @@ async function readLink(
   if (found === null || found === 'not_found') return null
   if (typeof found === 'string') return { ...about, ...nothing, refusal: found }
   const rest = found.isCut ? 0 : max - found.rows.length
-  const mayBeUndated = dataset.columns.some((each) => each.name === history && each.nullable)
-  if (history === null || rest === 0 || !mayBeUndated) return { ...about, ...found }
+  if (history === null || rest === 0) return { ...about, ...found }
   const empty = { column: history, operator: 'is_null', values: [], isList: false }
   const more = await readRows(reader, dataset.name, [...filters, empty], rest).catch(refusalOf)
   if (more === null || typeof more === 'string') return { ...about, ...found, refusal: more }

@@ -41,7 +41,8 @@ await t.test('links to other languages and forms keep the parameters of a page',
   void world.app.prepare()
   await logged(world, '"packed"')
   for (const [path, asked, forms] of pages) {
-    const query = new URLSearchParams([...asked, ['lang', 'en']].map((pair) => [...pair]))
+    const query = new URLSearchParams({ lang: 'en' })
+    for (const [each, value] of asked) query.append(each, value)
     const { text } = await world.get(`${path}?${query}`)
     const name = `${path}?${query}`
     const [links = ''] = /<nav class="languages".*?<\/nav>/s.exec(text) ?? []
