@@ -3,7 +3,7 @@ import { bareMachine } from './harness/bare-machine.js'
 import type { Tools } from './harness/bare-machine.js'
 import { Fault } from './harness/fault.js'
 import { makeFolder } from './harness/fixture.js'
-import { toggle, whole } from './harness/options.js'
+import { toggle } from './harness/options.js'
 import { runProgram, startServer, system } from './harness/process.js'
 import { runScript } from './harness/script.js'
 import type { Run } from './harness/script.js'
@@ -15,7 +15,6 @@ const command = {
 Node.js and npm do it. While npm installs, there is no compiler.`,
   options: {
     allTests: toggle('run the everyday tests; by default one file of them'),
-    node: whole('only the machine with this Node.js: 20, 22 or 24; 0 = all', 0, 0, 24),
   },
 }
 
@@ -63,7 +62,6 @@ async function checkMachine(machine: Tools, hasAllTests: boolean, run: Run): Pro
   log(`${name}: npm test: ${/^# \{ total: .*/m.exec(printed)?.[0] ?? 'no count'}`)
 }
 
-await runScript(command, async ({ allTests, node }, run) => {
-  const chosen = machines.filter((each) => node === 0 || each.node.startsWith(`${node}.`))
-  for (const machine of chosen) await checkMachine(machine, allTests, run)
+await runScript(command, async ({ allTests }, run) => {
+  for (const machine of machines) await checkMachine(machine, allTests, run)
 })

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { count, factsText, jsonText, linesText } from './harness/report.js'
+import { count, countsText, factsText, jsonText, linesText } from './harness/report.js'
 import { runScript } from './harness/script.js'
 import type { Run } from './harness/script.js'
+import { sum } from './harness/statistics.js'
 import type { Job, SeedReport } from './simulate/job.js'
 import { command } from './simulate/options.js'
 import type { Options } from './simulate/options.js'
@@ -52,19 +53,13 @@ function failureText({ seed, broken, lines, shrunk }: SeedReport): string {
 }
 
 function summaryText(reports: readonly SeedReport[], { days }: Options, seconds: number): string {
-  const total = (of: (report: SeedReport) => number) =>
-    reports.reduce((sum, report) => sum + of(report), 0)
+  const total = (of: (report: SeedReport) => number) => sum(reports.map(of))
   const kinds = (of: (report: SeedReport) => Readonly<Record<string, number>>) => {
-    const sums = new Map<string, number>()
-    for (const report of reports) {
-      for (const [kind, times] of Object.entries(of(report))) {
-        sums.set(kind, (sums.get(kind) ?? 0) + times)
-      }
+    const sums: Record<string, number> = {}
+    for (const [kind, times] of reports.flatMap((report) => Object.entries(of(report)))) {
+      sums[kind] = (sums[kind] ?? 0) + times
     }
-    return [...sums]
-      .sort()
-      .map(([kind, times]) => `${kind} ${count(times)}`)
-      .join(', ')
+    return countsText(sums)
   }
   return factsText([
     ['seeds', `${count(reports.length)} of ${days} days, in ${seconds.toFixed(0)} s`],

@@ -37,3 +37,9 @@ export function jsonText(value: unknown): string {
 export function count(value: number): string {
   return value.toLocaleString('en')
 }
+
+/** Names with how often each occurred. */
+export function countsText(counts: Readonly<Record<string, number>>): string {
+  const words = Object.entries(counts).sort()
+  return words.map(([name, number]) => `${count(number)} × ${name}`).join(', ') || 'none'
+}

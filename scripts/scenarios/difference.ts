@@ -11,7 +11,7 @@ import {
   writeRegistry,
 } from '../harness/fixture.js'
 import type { Reply } from '../harness/http.js'
-import { optionalText, whole } from '../harness/options.js'
+import { whole } from '../harness/options.js'
 import { randomOf } from '../harness/random.js'
 import type { Random } from '../harness/random.js'
 import { markdownTable } from '../harness/report.js'
@@ -25,7 +25,6 @@ import { scenario } from './scenario.js'
 import type { Facts, Given } from './scenario.js'
 
 const options = {
-  door: optionalText('only doors whose name contains this', 'NAME'),
   requests: whole('requests for each name at each door', 5000, 20, 1_000_000),
 }
 
@@ -122,10 +121,8 @@ function cellsOf(times: ReadonlyMap<string, readonly number[]>): readonly string
   return [...medians, ...others.map((other) => mannWhitneyP(first, other).toFixed(3))]
 }
 
-async function check({ door: wanted, requests, seed }: Given<typeof options>, run: Run) {
-  const doors = (await startWays(run)).filter(
-    ({ name }) => wanted === null || name.includes(wanted),
-  )
+async function check({ requests, seed }: Given<typeof options>, run: Run) {
+  const doors = await startWays(run)
   for (const group of Map.groupBy(doors, ({ subjects }) => subjects.join()).values()) {
     const subjects = group[0]?.subjects ?? []
     const rows: (readonly string[])[] = []

@@ -18,12 +18,12 @@ import { send } from '../harness/http.js'
 import { whole } from '../harness/options.js'
 import { memoryOf } from '../harness/process.js'
 import { randomOf } from '../harness/random.js'
-import { textTable } from '../harness/report.js'
+import { countsText, textTable } from '../harness/report.js'
 import type { Run } from '../harness/script.js'
 import { quantile } from '../harness/statistics.js'
 import { startWorker } from '../harness/worker.js'
 import { ask } from './parts/ask.js'
-import { countsText, Ledger, readCharged } from './parts/ledger.js'
+import { Ledger, readCharged } from './parts/ledger.js'
 import { requireRun } from './parts/rule.js'
 import type { ScanOrder, ScanReport } from './scan-child.js'
 import { scenario } from './scenario.js'
@@ -32,7 +32,6 @@ import type { Facts, Given } from './scenario.js'
 const options = {
   rows: whole('rows of 131 columns in seven yearly files', 400_000, 1000, 1e9),
   seconds: whole('seconds of each phase', 30, 2, 3600),
-  lookers: whole('clients that look up companies', 8, 1, 1000),
   scanners: whole('clients that scan', 64, 4, 1000),
 }
 
@@ -45,6 +44,8 @@ Checks that
 The times are reported, not judged.`
 
 const scanTokens = 8
+/** Clients that look up companies. */
+const lookers = 8
 const memoryLimit = '1GB'
 const recoveryMs = 1000
 const pauseMs = 100
@@ -114,7 +115,7 @@ async function askDuring(
 
 /** Asks for single companies. */
 function lookUpDuring(work: Promise<unknown>, looking: Looking): Promise<number[]> {
-  const { base, sold, companies, lookers, seed, ledger } = looking
+  const { base, sold, companies, seed, ledger } = looking
   const { subscription, token } = sold
   return askDuring(work, lookers, (agent, at) => {
     const random = randomOf(seed, at)

@@ -33,7 +33,6 @@ const outageSecondsMax = 20
 const outageShare = 4
 
 const options = {
-  replicas: whole('servers over one PostgreSQL', 3, 2, 16),
   clients: whole('clients that walk at the same time', 32, 1, 256),
   seconds: whole('seconds in which they walk', 120, 8, 86_400),
   killSeconds: whole('seconds from one kill to the next', 5, 1, 3600),
@@ -52,6 +51,8 @@ It needs nginx and PostgreSQL (Debian's nginx-light and postgresql).`
 
 const table: Table = { name: 'things', years: [1], rows: 20_000, letters: 300 }
 const subscribersCount = 4
+/** Servers over one PostgreSQL. */
+const replicasCount = 3
 /** Pages of a walk at most, and rows of a page at most. */
 const pagesMax = 20
 const limitMax = 400
@@ -264,7 +265,7 @@ async function check(given: Given<typeof options>, run: Run): Promise<Facts> {
     const argv = ['--state', state, '--trust-proxy', '127.0.0.0/8']
     return startServing(fixture, run.cleanup, { argv, settings })
   }
-  const servers = await Promise.all(Array.from({ length: given.replicas }, (_, at) => start(at)))
+  const servers = await Promise.all(Array.from({ length: replicasCount }, (_, at) => start(at)))
   const bases = servers.map((server) => server.base)
   const nginx = await startNginx(join(fixture.folder, 'nginx'), bases, run.cleanup)
   const ledger = new Ledger({ isProxied: true })
@@ -288,7 +289,7 @@ async function check(given: Given<typeof options>, run: Run): Promise<Facts> {
   const inVain = `${lost} rows, at most ${byFailures} by failures and ${byKills} by kills`
   demand(lost <= Math.min(byFailures, byKills), `charged in vain: ${inVain}`)
   return [
-    ['servers', `${given.replicas}, and ${given.clients} clients through nginx`],
+    ['servers', `${replicasCount}, and ${given.clients} clients through nginx`],
     ['kills', `${counts.kills} by kill -9, each server started again`],
     ['requests', ledger.ends],
     ['walks', `${count(counts.walks)}, all complete`],

@@ -68,57 +68,83 @@ export interface Books {
   readonly usage: ReadonlyMap<string, number>
 }
 
-/** Reads the books; empty before the first start. */
-export function readBooks(state: string): Books {
-  const path = join(state, 'control.db')
-  if (!existsSync(path)) return emptyBooks
-  const db = new Database(path, { readonly: true, timeout: 0 })
-  try {
-    const all = <Row>(sql: string) => db.prepare(sql).all() as Row[]
-    const grants = all<{ id: string; dataset: string; plan: string }>(
-      'SELECT subscription_id AS id, dataset, plan FROM grants ORDER BY 1, 2',
-    )
-    const subscriptions = all<Omit<SubscriptionRow, 'grants'>>(
-      `SELECT id, expires_at AS expiresAt, cancelled_at AS cancelledAt,
+/**
+ * Reads the books of a state folder. The connection stays open: to open one costs more than to read.
+ * It must be closed before the file is moved, copied or last closed by the service.
+ */
+export class BookReader {
+  readonly #path: string
+  #db: Database.Database | null = null
+  readonly #statements = new Map<string, Database.Statement>()
+
+  constructor(state: string) {
+    this.#path = join(state, 'control.db')
+  }
+
+  /** Empty before the first start. */
+  read(): Books {
+    if (!existsSync(this.#path)) return emptyBooks
+    return booksFrom((sql) => this.#prepared(sql).all())
+  }
+
+  close(): void {
+    this.#db?.close()
+    this.#db = null
+    this.#statements.clear()
+  }
+
+  #prepared(sql: string): Database.Statement {
+    this.#db ??= new Database(this.#path, { readonly: true, timeout: 0 })
+    const statement = this.#statements.get(sql) ?? this.#db.prepare(sql)
+    this.#statements.set(sql, statement)
+    return statement
+  }
+}
+
+function booksFrom(rowsOf: (sql: string) => unknown[]): Books {
+  // Each statement says what its rows are.
+  const all = <Row>(sql: string) => rowsOf(sql) as Row[]
+  const grants = all<{ id: string; dataset: string; plan: string }>(
+    'SELECT subscription_id AS id, dataset, plan FROM grants ORDER BY 1, 2',
+  )
+  const subscriptions = all<Omit<SubscriptionRow, 'grants'>>(
+    `SELECT id, expires_at AS expiresAt, cancelled_at AS cancelledAt,
          (SELECT count(entry) FROM orders WHERE subscription_id = subscriptions.id) AS entries
        FROM subscriptions ORDER BY created_at, id`,
-    ).map((row) => {
-      const own = grants.filter(({ id }) => id === row.id)
-      return { ...row, grants: new Map(own.map(({ dataset, plan }) => [dataset, plan])) }
-    })
-    return {
-      subscriptions: byId(subscriptions),
-      tokens: byId(
-        all<TokenRow>(
-          `SELECT id, lower(hex(hash)) AS hash, subscription_id AS subscription,
+  ).map((row) => {
+    const own = grants.filter(({ id }) => id === row.id)
+    return { ...row, grants: new Map(own.map(({ dataset, plan }) => [dataset, plan])) }
+  })
+  return {
+    subscriptions: byId(subscriptions),
+    tokens: byId(
+      all<TokenRow>(
+        `SELECT id, lower(hex(hash)) AS hash, subscription_id AS subscription,
              expires_at AS expiresAt, revoked_at AS revokedAt FROM tokens`,
-        ),
       ),
-      orders: byId(all<OrderRow>(ordersSql)),
-      scheduled: byId(
-        all<ScheduledRow>(
-          `SELECT id, subscription_id AS subscription, items, expires_at AS at FROM orders
+    ),
+    orders: byId(all<OrderRow>(ordersSql)),
+    scheduled: byId(
+      all<ScheduledRow>(
+        `SELECT id, subscription_id AS subscription, items, expires_at AS at FROM orders
            WHERE state = 'confirmed' AND entry IS NULL ORDER BY ordered_at, id`,
-        ),
       ),
-      receipts: all<{ number: string }>(
-        `SELECT receipt_year || '-' || receipt_number AS number FROM orders
+    ),
+    receipts: all<{ number: string }>(
+      `SELECT receipt_year || '-' || receipt_number AS number FROM orders
          WHERE receipt_number IS NOT NULL ORDER BY receipt_year, receipt_number`,
-      ).map(({ number }) => number),
-      letters: byId(
-        all<LetterRow>(
-          `SELECT 'letter-' || id || '-' || created_at AS id, kind, state, last_error AS error
+    ).map(({ number }) => number),
+    letters: byId(
+      all<LetterRow>(
+        `SELECT 'letter-' || id || '-' || created_at AS id, kind, state, last_error AS error
            FROM letters`,
-        ),
       ),
-      usage: new Map(
-        all<{ key: string; rows: number }>(
-          "SELECT subscription_id || ' ' || dataset || ' ' || period AS key, rows FROM usage",
-        ).map(({ key, rows }) => [key, rows]),
-      ),
-    }
-  } finally {
-    db.close()
+    ),
+    usage: new Map(
+      all<{ key: string; rows: number }>(
+        "SELECT subscription_id || ' ' || dataset || ' ' || period AS key, rows FROM usage",
+      ).map(({ key, rows }) => [key, rows]),
+    ),
   }
 }
 

@@ -12,6 +12,8 @@ import { importHere, samplerFor } from '../../src/app/sampling.js'
 import { runCli } from '../../src/cli/program.js'
 import { readConfig } from '../../src/config.js'
 import { makeForms } from '../../src/engine/duckdb/pack/make-forms.js'
+import { BookReader } from './books.js'
+import type { Books } from './books.js'
 import type { Kill, Machine } from './machine/machine.js'
 import type { Post } from './post.js'
 
@@ -44,12 +46,19 @@ const memoryLimit = '256MB'
 /** The service in its folder: one process after another, ended by a stop or by a kill. */
 export class House {
   readonly #parts: HouseParts
+  readonly #books: BookReader
   #app: App | null = null
   /** What the service logged as an error. */
   readonly errors: string[] = []
 
   constructor(parts: HouseParts) {
     this.#parts = parts
+    this.#books = new BookReader(this.state)
+  }
+
+  /** What control.db says now. */
+  books(): Books {
+    return this.#parts.machine.aside(() => this.#books.read())
   }
 
   get state(): string {
@@ -90,6 +99,7 @@ export class House {
   /** Stops the process as an operator does. */
   async close(): Promise<void> {
     const { machine } = this.#parts
+    this.#closeBooks()
     if (this.#app) await machine.outcome(this.#app.close())
     await machine.bury(() => () => undefined)
     this.#app = null
@@ -97,6 +107,7 @@ export class House {
 
   /** Ends the killed process; its databases stay as they were at the kill. */
   async bury(): Promise<void> {
+    this.#closeBooks()
     const kept = join(this.#parts.folder, 'kept')
     await this.#parts.machine.bury(() => {
       copyFiles(this.state, kept)
@@ -107,6 +118,7 @@ export class House {
 
   /** Ends the process, whatever it does; its folder is not used again. */
   async abandon(): Promise<void> {
+    this.#closeBooks()
     await this.#parts.machine.bury(() => () => undefined)
     this.#app = null
   }
@@ -160,6 +172,12 @@ export class House {
     })
     const code = await machine.outcome(run)
     return { code, stdout: stdout.text(), stderr: stderr.text() }
+  }
+
+  #closeBooks(): void {
+    this.#parts.machine.aside(() => {
+      this.#books.close()
+    })
   }
 
   #logger() {

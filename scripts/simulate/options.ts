@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { optionalText, toggle, UsageError, whole } from '../harness/options.js'
 import type { Command, Option, OptionTable, OptionValues } from '../harness/options.js'
 
@@ -11,7 +12,7 @@ const options = {
   seed: whole('the seed of one run', 1, 0, 2 ** 32 - 1),
   seeds: seedRange('runs these seeds instead of one, without their lines'),
   days: whole('simulated days of each seed', 30, 1, 10_000),
-  jobs: whole('processes side by side', 2, 1, 64),
+  jobs: whole('processes side by side, by default one a core', availableParallelism(), 1, 64),
   twice: toggle('run each seed twice and compare every line'),
   plan: optionalText('run a kept plan instead of a seed', 'FILE'),
 } as const satisfies OptionTable

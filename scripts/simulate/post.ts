@@ -17,7 +17,7 @@ export class Post {
   mailer(machine: Machine): Mailer {
     return {
       send: async (message) => {
-        machine.step('letter', 'letter')
+        machine.step('letter', () => 'letter')
         if (this.isClosed) throw new MailError('no answer', { isPermanent: false })
         this.letters.push(message)
         await machine.hold(() => Promise.resolve())

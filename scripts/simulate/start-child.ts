@@ -9,6 +9,9 @@ const program = fileURLToPath(
   new URL(`./simulate-child${import.meta.url.endsWith('.js') ? '.js' : '.ts'}`, import.meta.url),
 )
 
+/** In megabytes: with the default of Node.js, garbage collection is a tenth of the time. */
+const youngSpace = '--max-semi-space-size=64'
+
 interface ChildParts {
   /** Ends the process. */
   readonly signal?: AbortSignal
@@ -24,7 +27,8 @@ export async function runJob(
   job: Job,
   { signal, onLine, onSeed }: ChildParts,
 ): Promise<readonly SeedReport[]> {
-  const child = spawn(process.execPath, [...process.execArgv, program, JSON.stringify(job)], {
+  const argv = [...process.execArgv, youngSpace, program, JSON.stringify(job)]
+  const child = spawn(process.execPath, argv, {
     stdio: ['ignore', 'pipe', 'inherit'],
     ...(signal && { signal }),
   })

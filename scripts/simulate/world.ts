@@ -2,7 +2,6 @@ import type { InjectOptions } from 'fastify'
 import { hashToken } from '../../src/control/tokens/token-format.js'
 import type { Random } from '../harness/random.js'
 import type { Books } from './books.js'
-import { readBooks } from './books.js'
 import type { Answer, House } from './house.js'
 import { Ledger } from './ledger.js'
 import type { Machine } from './machine/machine.js'
@@ -96,7 +95,7 @@ export class World {
   books(): Books {
     const { steps } = this.machine
     if (this.#read?.steps !== steps) {
-      this.#read = { steps, books: this.machine.aside(() => readBooks(this.house.state)) }
+      this.#read = { steps, books: this.house.books() }
     }
     return this.#read.books
   }

@@ -9,8 +9,8 @@ import { das, subscribe, unlimited, writeRegistry } from '../../harness/fixture.
 import type { Datasets, Sold } from '../../harness/fixture.js'
 import { getOnce } from '../../harness/http.js'
 import { memoryOf } from '../../harness/process.js'
+import { countsText } from '../../harness/report.js'
 import type { Run } from '../../harness/script.js'
-import { countsText } from '../parts/ledger.js'
 import { wait } from './site.js'
 import type { FaultCase, Site } from './site.js'
 

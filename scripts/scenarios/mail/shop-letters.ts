@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { sendConsent } from '../../../test/support/mcp/signing-in.js'
+import { challengeOf, sendConsent } from '../../../test/support/mcp/signing-in.js'
 import { takeLetter } from './postfix.js'
 
 /** A server with a shop whose letters to buyer and owner come to one maildir. */
@@ -106,7 +105,7 @@ async function connectAgent(base: string, token: string): Promise<void> {
     response_type: 'code',
     client_id: client,
     redirect_uri: redirect,
-    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge: challengeOf(verifier),
     code_challenge_method: 'S256',
   })
   const { location } = await sendConsent(`${base}/authorize?${query.toString()}`, token)

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { demand, Fault } from '../../harness/fault.js'
-import { count } from '../../harness/report.js'
+import { countsText } from '../../harness/report.js'
 import { sum } from '../../harness/statistics.js'
 import type { Answer } from './ask.js'
 
@@ -95,12 +95,6 @@ export class Ledger {
         return { least: 0, most: this.#isProxied ? most : 0 }
     }
   }
-}
-
-/** Names with how often each occurred. */
-export function countsText(counts: Readonly<Record<string, number>>): string {
-  const words = Object.entries(counts).sort()
-  return words.map(([name, number]) => `${count(number)} × ${name}`).join(', ') || 'none'
 }
 
 /** Rows that the database says were charged. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { challengeOf } from '../../../test/support/mcp/signing-in.js'
 import { shownAnswer, tokenIn } from '../world.js'
 import type { Agent, World } from '../world.js'
 import { codeIdIn } from './ordering.js'
@@ -68,7 +68,7 @@ export async function connect(world: World): Promise<string> {
     response_type: 'code',
     client_id: clientId,
     redirect_uri: redirectUri,
-    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge: challengeOf(verifier),
     code_challenge_method: 'S256',
     resource: 'https://data.example.org/mcp',
   })

@@ -23,7 +23,7 @@ export function hookEngine(machine: Machine): void {
     for (const name of names) {
       const real = Reflect.get(owner, name) as Work
       replace(owner, name, async function wrapped(this: unknown, ...args: unknown[]) {
-        machine.step('engine', `engine ${name}`)
+        machine.step('engine', () => `engine ${name}`)
         return await machine.hold(async () => {
           const result = await real.apply(this, args)
           if (result instanceof DuckDBConnection) {
@@ -36,7 +36,7 @@ export function hookEngine(machine: Machine): void {
   }
   const { create } = DuckDBInstance
   replace(DuckDBInstance, 'create', async (...args: Parameters<typeof create>) => {
-    machine.step('engine', 'engine start')
+    machine.step('engine', () => 'engine start')
     return await machine.hold(async () => {
       const instance = await create.apply(DuckDBInstance, args)
       machine.opened(instance, () => instance.closeSync())

@@ -79,7 +79,7 @@ function atOnce(name: string, work: Work, args: unknown[]): Work {
 function change(machine: Machine, name: string) {
   return (work: Work, [path, content]: unknown[]) => {
     try {
-      machine.step('file', `${name} ${nameOf(path)}`)
+      machine.step('file', () => `${name} ${nameOf(path)}`)
     } catch (cause) {
       if (name === 'writeFile') tear(machine, path, content)
       throw cause
@@ -102,7 +102,7 @@ function tear(machine: Machine, path: unknown, content: unknown): void {
 function wrapSync(machine: Machine, name: string): void {
   const real = Reflect.get(fs, name) as Method
   replace(fs, name, function wrapped(this: unknown, ...args: unknown[]) {
-    machine.step('file', `${name} ${nameOf(args[0])}`)
+    machine.step('file', () => `${name} ${nameOf(args[0])}`)
     const isGrowing = growing.includes(name.replace('Sync', ''))
     if (machine.isWatching && machine.isDiskFull && isGrowing) throw full(name)
     return machine.isWatching && syncs.includes(name) ? undefined : real.apply(this, args)
@@ -112,7 +112,7 @@ function wrapSync(machine: Machine, name: string): void {
 /** The sync of the log of charges. */
 function hookSync(machine: Machine): void {
   replace(fs, 'fdatasync', (_file: number, done: (cause: Error | null) => void) => {
-    machine.step('file', 'fdatasync')
+    machine.step('file', () => 'fdatasync')
     machine.hold(async () => undefined).then(() => done(null), done)
   })
 }

@@ -84,8 +84,8 @@ export class Machine {
     this.#kill = kill
   }
 
-  /** Called before each step. @throws Killed from the kill on */
-  step(kind: StepKind, what: string): void {
+  /** Called before each step, with its name. @throws Killed from the kill on */
+  step(kind: StepKind, what: () => string): void {
     if (!this.isWatching) return
     if (!this.#isDead) {
       this.steps += 1
@@ -93,10 +93,10 @@ export class Machine {
       this.#kill = { kind, step: this.#kill.step - 1 }
       if (this.#kill.step > 0) return
       this.#isDead = true
-      this.#killedAt = what
+      this.#killedAt = what()
       this.kills[kind] = (this.kills[kind] ?? 0) + 1
     }
-    throw new Killed(what)
+    throw new Killed(what())
   }
 
   /** Registers how to close what a killed process leaves open. */
