@@ -114,6 +114,14 @@ const ask = fc.record({
 })
 type Ask = typeof ask extends fc.Arbitrary<infer Asked> ? Asked : never
 
+/** Finds the row in one world only, which few random questions do. */
+const ofOneRow: Ask = {
+  ...{ plan: 'large', spent: 0, door: 'rows', method: 'GET', limit: 5, format: 'json' },
+  filters: [...theRow, { column: 'amount', op: 'eq', value: '400' }],
+  ...{ select: undefined, measures: ['count'], group: undefined, having: undefined },
+  ...{ pivot: undefined, by: 'amount' },
+}
+
 /** What a caller sees of an answer, without what says which version or request it is. */
 interface Seen {
   readonly status: number
@@ -253,7 +261,7 @@ await t.test('equal requests have equal free answers, for all cell values', asyn
         throw new Error(`a free answer tells: ${JSON.stringify(free)}`)
       }
     }),
-    { numRuns: runs(60) },
+    { numRuns: runs(60), examples: [[ofOneRow]] },
   )
   for (const [kind, count] of Object.entries(counts)) t.ok(count > 0, `${kind}: ${count}`)
 })

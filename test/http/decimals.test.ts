@@ -223,6 +223,6 @@ datasets:
   })
   const described = await callTool(world, token, 'describe_resource', { resource: 'nested' })
   t.match(described.text, `"sample_rows":{"id":[0],${columns}}`)
-  t.match(described.text, '"min":0.00000099,"max":0.00000099,')
+  t.match(described.text, '"min":0.00000099,"max":0.00000099')
   t.strictSame(JSON.parse(described.text), described.content)
 })

@@ -123,6 +123,7 @@ await t.test('robots.txt lets crawlers read the public pages, and no other path'
           '/datasets/:dataset',
           '/datasets/:dataset/:key',
           '/datasets/:dataset/list',
+          '/datasets/:dataset/names',
           '/docs',
           '/docs/:dataset',
           '/guide',

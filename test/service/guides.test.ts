@@ -86,16 +86,15 @@ await t.test('a guide tells what the caller can see, to the value', async (t) =>
     fast_filters: ['id', 'year'],
     limit: { default: 50, max: 1000 },
     sample_rows: {
-      year: [2024, 2024, 2024],
-      id: ['a0', 'a1', 'a2'],
-      2110: [0, 1, 2],
-      note: ['even', null, 'even'],
+      year: [2024, 2024],
+      id: ['a0', 'a1'],
+      note: ['even', null],
     },
   })
   t.same(factsOf(guide), {
-    year: { values: [2022, 2023, 2024], empty: 0 },
-    id: { empty: 0 },
-    2110: { min: 0, max: 4, empty: 0 },
+    year: { values: [2022, 2023, 2024], empty: undefined },
+    id: { empty: undefined },
+    2110: { min: 0, max: 4, empty: undefined },
     note: { values: ['even'], empty: 0.4 },
   })
   t.equal((await usageOf(control, world, subscriptionId)).total, 0, 'sample rows are free')
@@ -174,7 +173,7 @@ await t.test('a column of every kind has the facts that its kind can have', asyn
     t.same(Object.keys(facts[name] ?? {}), ['empty'], name)
   }
   const forms = guide.operators.examples.map(({ op }) => op).sort()
-  t.same(forms, ['contains', 'eq', 'in', 'is_null', 'like'])
+  t.same(forms, ['contains', 'is_null', 'like'])
   const operators = [...new Set(Object.values(guide.operators.by_type).flat())].sort()
   const all = 'contains eq gt gte in is_null isdistinct like lt lte ne not_in not_null'.split(' ')
   t.same(operators, all)
@@ -206,18 +205,18 @@ datasets:
   const facts = factsOf(guide)
   const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
   t.same(facts, {
-    id: { min: 0, max: 4999, empty: 0 },
-    twenty: { values: upTo(20), empty: 0 },
-    more: { min: 0, max: 20, empty: 0 },
-    one: { values: ['one'], empty: 0 },
-    two: { values: ['eins', 'zwei'], empty: 0 },
-    flag: { values: [false, true], empty: 0 },
-    day: { values: ['2024-01-01', '2024-01-02', '2024-01-03'], empty: 0 },
-    amount: { min: 0, max: 1, empty: 0 },
+    id: { min: 0, max: 4999, empty: undefined },
+    twenty: { values: upTo(20), empty: undefined },
+    more: { min: 0, max: 20, empty: undefined },
+    one: { values: ['one'], empty: undefined },
+    two: { values: ['eins', 'zwei'], empty: undefined },
+    flag: { values: [false, true], empty: undefined },
+    day: { values: ['2024-01-01', '2024-01-02', '2024-01-03'], empty: undefined },
+    amount: { min: 0, max: 1, empty: undefined },
     seldom: { min: 1, max: 1, empty: 0.999 },
-    often: { values: [1], empty: 0.001 },
+    often: { values: [1], empty: undefined },
     sparse: { min: 0, max: 4902, empty: 0.97 },
-    kind: { values: ['e0', 'e1'], empty: 0 },
+    kind: { values: ['e0', 'e1'], empty: undefined },
   })
 })
 

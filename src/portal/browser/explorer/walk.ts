@@ -38,8 +38,6 @@ interface WalkEvents {
   readonly filtered: (filter: Filter) => void
 }
 
-type Answered = Pick<RowsQuestion, 'filters' | 'order'>
-
 const badRequest = 400
 
 /**
@@ -49,9 +47,7 @@ const badRequest = 400
 export function createWalk(facts: PageFacts, frame: AnswerFrame, events: WalkEvents): Walk {
   /** The query that the form holds, and the one that is answered. */
   let [current, asked] = ['', '']
-  let exportPath = ''
-  let shown: readonly PageColumn[] = []
-  let answered: Answered = { filters: [], order: null }
+  let answered: RowsQuestion = { filters: [], select: [], limit: null, order: null }
   /** By page, where they are known; the first page has none. */
   let cursors: (string | null | undefined)[] = []
   let page = 0
@@ -65,15 +61,15 @@ export function createWalk(facts: PageFacts, frame: AnswerFrame, events: WalkEve
     if (isAsking) return
     isAsking = true
     const { cursor } = placeAt(wanted)
-    const turn = cursor === null ? '' : `&cursor=${cursor}`
-    const path = `/v1/${facts.dataset}${answered.order === null ? '' : '/top'}?${asked}${turn}`
+    const path = pagePath(facts.dataset, answered, asked, cursor)
     const show = async (answer: Arrival) => {
       const rows = readExactRows(answer.text)
+      const shown = shownColumns(facts.columns, answered)
       const columns = await withNames(facts.dataset, shown, rows)
       if (!frame.node.isConnected) return
-      const files = filesOf(path, exportPath)
       const content = { columns, rows, acts: actsOf(answered, events) }
-      cursors[wanted + 1] = view.show(answer, content, wanted, takeAway(files, facts.token))
+      const files = takeAway(filesOf(path, pathOfExport(facts.dataset, answered)), facts.token)
+      cursors[wanted + 1] = view.show(answer, content, wanted, files)
       page = wanted
       setTurns()
       if (current === asked) events.turned(placeAt(page))
@@ -93,8 +89,6 @@ export function createWalk(facts: PageFacts, frame: AnswerFrame, events: WalkEve
     asked = writeRowsQuestion(question)
     current = asked
     answered = question
-    exportPath = pathOfExport(facts.dataset, question)
-    shown = shownColumns(facts.columns, question)
     cursors = [null]
     cursors[place.page] = place.cursor
     page = place.page
@@ -110,11 +104,16 @@ export function createWalk(facts: PageFacts, frame: AnswerFrame, events: WalkEve
   return { node: frame.node, start, placeOf }
 }
 
+function pagePath(dataset: string, { order }: RowsQuestion, asked: string, cursor: string | null) {
+  const turn = cursor === null ? '' : `&cursor=${cursor}`
+  return `/v1/${dataset}${order === null ? '' : '/top'}?${asked}${turn}`
+}
+
 /** The column that filters can't name beside an order: its parameter has this name. */
 const orderName = 'by'
 
 /** What clicks in the rows of a question do. */
-function actsOf({ filters, order }: Answered, { sorted, filtered }: WalkEvents): TableActs {
+function actsOf({ filters, order }: RowsQuestion, { sorted, filtered }: WalkEvents): TableActs {
   const maySort = filters.every(({ column }) => column !== orderName)
   return {
     order,

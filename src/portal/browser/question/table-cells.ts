@@ -34,7 +34,8 @@ export function headCell(
 
 /**
  * A value of this column: amounts get thousands separators; floating-point ones have 15 digits,
- * others all; shares are in percent, and what is computed is rounded. A click may filter by it; the form beside it does the same by keyboard.
+ * others all; shares are in percent, and what is computed is rounded. A click may filter by it; the
+ * form beside it does the same by keyboard.
  */
 export function bodyCell(
   column: PageColumn,
