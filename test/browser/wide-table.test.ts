@@ -178,7 +178,7 @@ await t.test(
     const cells = document.querySelector('[aria-rowindex="9"]').cells
     getSelection().setBaseAndExtent(cells[0], 0, cells[4], 1)
   }`)
-    await lookAt(page, 0.02, 0.01)
+    await lookAt(page, 0.01, 0.01)
     const copied = await page.evaluate<string>('getSelection().toString()')
     const shown = names.slice(0, 4).map((name) => String(answer.data[7]?.[name]))
     t.equal(copied.trim(), shown.join('\t'))

@@ -62,7 +62,8 @@ function show(
     body.replaceChildren()
     return
   }
-  const shown = truncated ? words.firstGroups(rows.length, found) : words.groupsShown(rows.length)
+  const count = rows.filter((row) => !isRest(row)).length
+  const shown = truncated ? words.firstGroups(count, found) : words.groupsShown(count)
   arrive(answer, met === null ? shown : `${shown} · ${words.rowsMet(met)}`)
   const groups = columns.groups.map((group) => namedGroup(group, rows))
   const measures = isPivot ? pivotColumns(rows, columns) : columns.measures
@@ -113,10 +114,13 @@ function pivotColumns(
 
 const restName = 'rest'
 
+function isRest(row: Row): boolean {
+  const { kind, text } = row.get(restName) ?? {}
+  return kind === 'boolean' && text === 'true'
+}
+
 /** The row of all other groups has no group, but a mark. */
 function namedRest(row: Row, { groups }: SummaryColumns): Row {
-  const { kind, text } = row.get(restName) ?? {}
-  const isRest = kind === 'boolean' && text === 'true'
   const other = { kind: 'json', text: words.otherGroups } as const
-  return isRest ? new Map([...row, ...groups.map(({ name }) => [name, other] as const)]) : row
+  return isRest(row) ? new Map([...row, ...groups.map(({ name }) => [name, other] as const)]) : row
 }
