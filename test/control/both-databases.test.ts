@@ -79,7 +79,9 @@ await t.test("links of orders, owners' sessions and counts of refusals", async (
   t.equal(await links.orderOfLink(store, secret, noon + 14 * dayMs), null)
   await links.removeOrderLinks(store, noon + 14 * dayMs - 1)
   t.equal(await links.orderOfLink(store, secret, noon), orderId)
-  t.equal(await links.orderOfLink(store, `${secret.slice(0, -1)}0`, noon), null)
+  const other = await links.makeOrderLink(store, { orderId, amountRub: amountRub + 1 }, noon)
+  t.equal(await links.orderOfLink(store, other, noon), null, 'an order of another amount')
+  t.equal(await links.orderOfLink(store, `${secret}0`, noon), null)
   const action = 'order.confirmed'
   t.equal(await whoDid(store, orderId, [action, 'order.declined']), null)
   await recordAction(store, { action, subject: orderId, details: { by: email }, now: noon })
