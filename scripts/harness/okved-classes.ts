@@ -1,6 +1,6 @@
 /**
- * The classes of OKVED 2 in English: the divisions of NACE Rev. 2 (Regulation (EC) No 1893/2006), which
- * have the same codes. The source has them in Russian only.
+ * The classes of OKVED 2 in English: the divisions of NACE Rev. 2 (Regulation (EC) No 1893/2006),
+ * which have the same codes. The source has them in Russian only.
  */
 export const okvedClasses: Readonly<Record<string, string>> = {
   '01': 'Crop and animal production, hunting and related service activities',

@@ -52,6 +52,13 @@ await t.test('files that changed while the server was down are a step of their o
   t.match(both.body.data, [{ change: 'changed' }, { change: 'removed', row: { inn: 'b' } }])
 })
 
+/** What is written of the changes since a version. */
+function factsFile(at: string, since: string): string {
+  const folder = join(at, 'var', 'changes', 'firms')
+  const found = readdirSync(folder).find((name) => name.startsWith(since) && name.endsWith('.json'))
+  return join(folder, found ?? '')
+}
+
 await t.test('what a killed server wrote by half is not served, and is made again', async (t) => {
   const at = testFolder(t)
   const { world, version: first } = await start(t, at, rows("('a', 1)"))
@@ -61,9 +68,7 @@ await t.test('what a killed server wrote by half is not served, and is made agai
   await world.app.reload(true)
   await compared(world, 'firms', token)
   await world.app.close()
-  const folder = join(at, 'var', 'changes', 'firms')
-  const found = readdirSync(folder).find((name) => name.startsWith(first) && name.endsWith('.json'))
-  const json = join(folder, found ?? '')
+  const json = factsFile(at, first)
   rmSync(json)
   writeFileSync(`${json}.part`, '{"kind":')
   writeFileSync(json.replace(/json$/, 'parquet'), 'PAR1')
@@ -87,9 +92,7 @@ await t.test('of what another release computed, an export is advised', async (t)
   const { body } = await compared(world, 'firms', token)
   const second = body.data[0]?.['version']
   await world.app.close()
-  const folder = join(at, 'var', 'changes', 'firms')
-  const found = readdirSync(folder).find((name) => name.startsWith(first) && name.endsWith('.json'))
-  const json = join(folder, found ?? '')
+  const json = factsFile(at, first)
   const { layout, ...older } = JSON.parse(readFileSync(json, 'utf8')) as { layout: number }
   t.type(layout, 'number')
   writeFileSync(json, JSON.stringify(older))

@@ -140,7 +140,7 @@ function compileChanges(before: Version, after: Version, target: string): Statem
     const nothing = cells(({ type }) => `CAST(NULL AS ${typeText(type)})`)
     return selects.join(' UNION ALL ') || `SELECT ${nothing.join(', ')} WHERE false`
   }
-  const key = after.key.map((column) => `c${compared.findIndex((each) => each.column === column)}`)
+  const key = keyPlaces(after, compared).map((place) => `c${place}`)
   const parts = hashedParts(compared).flat()
   const keys = key.join(', ')
   const hashed = (rows: string) =>
@@ -160,6 +160,11 @@ function compileChanges(before: Version, after: Version, target: string): Statem
 
 type Compared = ReturnType<typeof comparedColumns>
 
+/** Where the columns of the key are among those that are compared. */
+function keyPlaces({ key }: Version, compared: Compared): readonly number[] {
+  return key.map((column) => compared.findIndex((each) => each.column === column))
+}
+
 /** What is hashed of each column. */
 function hashedParts(compared: Compared): readonly (readonly string[])[] {
   return compared.map(({ column: { type } }, index) =>
@@ -178,9 +183,9 @@ function compileCells(
 ): Statement {
   const compared = comparedColumns(before, after)
   const differs = (sql: string) => `${sql} IS DISTINCT FROM lag(${sql}) OVER ()`
-  const key = after.key.map((column) => compared.findIndex((each) => each.column === column))
+  const keyDiffers = keyPlaces(after, compared).map((place) => differs(`c${place}`))
   const words = differencesSql([
-    `(${key.map((index) => differs(`c${index}`)).join(' OR ')})`,
+    `(${keyDiffers.join(' OR ')})`,
     ...hashedParts(compared).map((parts) => `(${differs(`hash(${parts.join(', ')})`)})`),
   ])
   // The row after has the differences of both, unless it is of another key.
