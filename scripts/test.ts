@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { globSync } from 'tinyglobby'
+import { youngSpace } from './harness/process.js'
 import { writeCurrentTest, writeGroups } from './test/groups.js'
 
 const help = `Usage: npm test [-- FILE or FOLDER… and options of tap]
@@ -23,8 +24,6 @@ const failed = join('.tap', 'failed')
 const common = { format: 'esm', platform: 'node', target: 'node22', logLevel: 'warning' } as const
 /** These need what Node does not bring, or measure time: scripts of their own run them. */
 const special = ['test/browser/**', 'test/clients/**', 'test/night/**', 'test/scale/**']
-/** In megabytes: with the default of Node.js, garbage collection is a tenth of the time. */
-const youngSpace = '--max-semi-space-size=64'
 /** Three for each job, so that the jobs end at about the same time. */
 const groupCount = 9
 /** They need real processes, disks, sockets, mail servers or load. */

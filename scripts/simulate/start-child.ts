@@ -2,15 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { youngSpace } from '../harness/process.js'
 import type { Job, Report, SeedReport } from './job.js'
 
 // As sources or compiled, like this file.
 const program = fileURLToPath(
   new URL(`./simulate-child${import.meta.url.endsWith('.js') ? '.js' : '.ts'}`, import.meta.url),
 )
-
-/** In megabytes: with the default of Node.js, garbage collection is a tenth of the time. */
-const youngSpace = '--max-semi-space-size=64'
 
 interface ChildParts {
   /** Ends the process. */
