@@ -38,9 +38,9 @@ export class PatternMaker {
     this.#nearWords.begin()
   }
 
-  /** Whether a name has one of the words. */
-  knows(words: readonly Word[]): boolean {
-    return this.#slots(words, 'none').some((slot) => !isEmpty(slot))
+  /** How many of the words names have, or words that begin so. */
+  known(words: readonly Word[]): number {
+    return this.#slots(words, 'none').filter((slot) => !isEmpty(slot)).length
   }
 
   /** Without edits: the words as they are, neighbours joined, words split. */
