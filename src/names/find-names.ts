@@ -178,7 +178,8 @@ export class NameIndex {
       ...readings.map((each) => () => this.#patterns.plain(each)),
       ...(allowTypos ? [edited('unknown words')] : []),
       ...readings.map((each) => () => this.#patterns.abbreviated(each)),
-      ...(allowTypos ? [edited('words'), () => this.#patterns.editedSplits(likely)] : []),
+      ...(allowTypos ? [edited('endings'), edited('words')] : []),
+      ...(allowTypos ? [() => this.#patterns.editedSplits(likely)] : []),
       ...(allowTypos ? [edited('beginnings')] : []),
       ...(allowTypos
         ? others.map((each) => () => this.#patterns.edited(each, 'unknown words'))
