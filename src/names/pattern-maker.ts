@@ -121,7 +121,7 @@ export class PatternMaker {
       })
   }
 
-  /** By the end of each beginning of a text that is words of names: these words, long ones first. */
+  /** Beginnings of a text that are words of names, by their ends: these words. */
   #partsBefore(text: string): ReadonlyMap<number, readonly Slot[]> {
     const found = new Map<number, readonly Slot[]>([[0, []]])
     for (let to = partLettersMin; to < text.length; to++) {
@@ -135,7 +135,7 @@ export class PatternMaker {
     return found
   }
 
-  /** The same by the start of each end of a text. */
+  /** Ends of a text that are words of names, by their starts: these words. */
   #partsAfter(text: string): ReadonlyMap<number, readonly Slot[]> {
     const found = new Map<number, readonly Slot[]>([[text.length, []]])
     for (let from = text.length - partLettersMin; from > 0; from--) {
