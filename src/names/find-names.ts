@@ -162,7 +162,7 @@ export class NameIndex {
 
   /**
    * Tries the readings of a question in turn, until one finds something; with edits first the one
-   * of which names have the most words.
+   * of which names lack the fewest words.
    */
   #findNames(
     { readings }: NameQuestion,
@@ -170,8 +170,8 @@ export class NameIndex {
     max: number,
     allowTypos: boolean,
   ): readonly Found[] {
-    const known = readings.map((words) => this.#patterns.known(words))
-    const likely = readings[known.indexOf(Math.max(...known))] ?? []
+    const unknown = readings.map((words) => this.#patterns.unknown(words))
+    const likely = readings[unknown.indexOf(Math.min(...unknown))] ?? []
     const others = readings.filter((each) => each !== likely)
     const edited = (editing: Editing) => () => this.#patterns.edited(likely, editing)
     const tries: (() => readonly Pattern[])[] = [

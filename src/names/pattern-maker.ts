@@ -41,9 +41,9 @@ export class PatternMaker {
     this.#nearWords.begin()
   }
 
-  /** How many of the words names have, or words that begin so. */
-  known(words: readonly Word[]): number {
-    return this.#slots(words, 'none').filter((slot) => !isEmpty(slot)).length
+  /** How many of the words no name has, nor one that begins so. */
+  unknown(words: readonly Word[]): number {
+    return this.#slots(words, 'none').filter(isEmpty).length
   }
 
   /** Without edits: the words as they are, neighbours joined, words split. */
