@@ -1,5 +1,5 @@
 import { differenceOf } from '../harness/fault.js'
-import type { Contestant } from './contestants.js'
+import type { Contestant } from './field.js'
 import type { Row } from './messages.js'
 import type { Question } from './questions.js'
 

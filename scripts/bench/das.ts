@@ -12,7 +12,7 @@ import { freePort, memoryOf } from '../harness/process.js'
 import type { Server } from '../harness/process.js'
 import type { Run } from '../harness/script.js'
 import { sum } from '../harness/statistics.js'
-import type { Das } from './contestants.js'
+import type { Das } from './field.js'
 import type { Facts } from './data.js'
 
 /** The first start over new files reads every byte of them. */

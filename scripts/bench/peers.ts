@@ -10,7 +10,7 @@ import { hasPostgres, startPostgresServer } from '../harness/postgres.js'
 import { memoryOf, startServer, system } from '../harness/process.js'
 import type { Server, ServerStart } from '../harness/process.js'
 import type { Run } from '../harness/script.js'
-import type { FieldOptions, Service } from './contestants.js'
+import type { FieldOptions, Service } from './field.js'
 import type { Facts } from './data.js'
 import { table } from './messages.js'
 

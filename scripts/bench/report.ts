@@ -1,7 +1,7 @@
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { sizeText } from '../../src/cli/print.js'
 import { count, linesText, markdownTable } from '../harness/report.js'
-import type { Field } from './contestants.js'
+import type { Field } from './field.js'
 import type { Facts } from './data.js'
 import type { Line, Measured } from './measure.js'
 

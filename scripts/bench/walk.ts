@@ -1,4 +1,4 @@
-import type { Answer, Contestant } from './contestants.js'
+import type { Answer, Contestant } from './field.js'
 import type { Place } from './messages.js'
 import { walkQuestion } from './questions.js'
 

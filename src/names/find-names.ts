@@ -160,23 +160,30 @@ export class NameIndex {
     return keys.map((found) => this.#matchOf(found, 'key', found, { window, isDemo }))
   }
 
-  /** Tries the readings of a question in turn, until one finds something. */
+  /**
+   * Tries the readings of a question in turn, until one finds something; with edits first the one
+   * of which names lack the fewest words.
+   */
   #findNames(
-    words: NameQuestion,
+    { readings }: NameQuestion,
     sight: Sight,
     max: number,
     allowTypos: boolean,
   ): readonly Found[] {
-    const all = words.readings
-    const edited = (editing: Editing) => () => this.#patterns.edited(words.typed, editing)
-    const others = this.#patterns.knows(words.typed) ? [] : all
-    const withTypos = () => others.flatMap((each) => this.#patterns.edited(each, 'unknown words'))
+    const unknown = readings.map((words) => this.#patterns.unknown(words))
+    const likely = readings[unknown.indexOf(Math.min(...unknown))] ?? []
+    const others = readings.filter((each) => each !== likely)
+    const edited = (editing: Editing) => () => this.#patterns.edited(likely, editing)
     const tries: (() => readonly Pattern[])[] = [
-      ...all.map((each) => () => this.#patterns.plain(each)),
+      ...readings.map((each) => () => this.#patterns.plain(each)),
       ...(allowTypos ? [edited('unknown words')] : []),
-      () => this.#patterns.abbreviated(words.typed),
-      ...(allowTypos ? [edited('words'), () => this.#patterns.editedSplits(words.typed)] : []),
-      ...(allowTypos ? [edited('beginnings'), withTypos] : []),
+      ...readings.map((each) => () => this.#patterns.abbreviated(each)),
+      ...(allowTypos ? [edited('endings'), edited('words')] : []),
+      ...(allowTypos ? [() => this.#patterns.editedSplits(likely)] : []),
+      ...(allowTypos ? [edited('beginnings')] : []),
+      ...(allowTypos
+        ? others.map((each) => () => this.#patterns.edited(each, 'unknown words'))
+        : []),
     ]
     for (const patterns of tries) {
       const best = new BestEntities(max)

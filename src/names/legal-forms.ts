@@ -9,8 +9,9 @@ import type { Word } from './words.js'
  * star stands for any ending, common misspellings included. Transliterated forms (`OOO`, `PAO`) are
  * the Russian ones.
  */
-const spellings = [
+const companies = [
   'ооо|обшество с огран* отве*|обшества с огран* отве*|одо|обшество с дополнител* ответ*',
+  'о о о|п а о|з а о|о а о',
   'ао|акционерное обшество|пао|публичное акционерное обшество',
   'нао|нпао|непубличное акционерное обшество|акционерного обшества',
   'публичного акционерного обшества',
@@ -21,6 +22,14 @@ const spellings = [
   'мкооо|международная компания обшество с огран* отве*',
   'ип|индивидуал* предпринимател*|кфх|крестян* фермер* хозяиств*|глава кфх',
   'глава крестян* фермер* хозяиств*',
+  'llc|l l c|limited liability company|ltd|limited|co ltd|plc|public limited company',
+  'jsc|joint stock company|pjsc|public joint stock company|ojsc|open joint stock company',
+  'cjsc|closed joint stock company|npjsc|inc|incorporated|corp|corporation|company limited',
+  'llp|lp|gmbh|ag|sa|s a|srl|spa|s p a|bv|b v|nv|n v|oy|ab|a s|sarl|sas|kg|pte ltd|sp z o o',
+]
+
+/** Forms whose words say what a body is: people ask for them. */
+const bodies = [
   'гуп|государственное унитарное предприятие|фгуп|федерал* государств* унитар* предприят*',
   'муп|муниципал* унитар* предприят*|муниципал* предприят*|государственное предприятие',
   'казенное предприятие|фкп|федерал* казен* предприят*|оуп',
@@ -57,25 +66,25 @@ const spellings = [
   'муниципал* бюджет* обшеобразовател* учрежден*|государствен* бюджет* обшеобразовател* учрежден*',
   'муниципал* бюджет* дошкол* образовател* учрежден*|гбпоу',
   'государствен* бюджет* профессионал* образовател* учрежден*',
-  'llc|l l c|limited liability company|ltd|limited|co ltd|plc|public limited company',
-  'jsc|joint stock company|pjsc|public joint stock company|ojsc|open joint stock company',
-  'cjsc|closed joint stock company|npjsc|inc|incorporated|corp|corporation|company limited',
-  'llp|lp|gmbh|ag|sa|s a|srl|spa|s p a|bv|b v|nv|n v|oy|ab|a s|sarl|sas|kg|pte ltd|sp z o o',
 ]
 
 /** Words of a form with so many letters may have so many changed: one wrong, two swapped. */
 const typoStemMin = 8
 const stemEditsMax = 2
 
-const formsByFirstLetter = byFirstLetter(spellings.join('|').split('|').sort(byWordsDown))
+/** The words of each form, by its first letter. */
+type Forms = ReadonlyMap<string, readonly (readonly string[])[]>
 
-function byFirstLetter(forms: readonly string[]) {
+const companyForms = byFirstLetter(companies)
+const allForms = byFirstLetter([...companies, ...bodies])
+
+function byFirstLetter(spellings: readonly string[]): Forms {
   const found = new Map<string, (readonly string[])[]>()
-  for (const form of forms) {
+  for (const form of spellings.join('|').split('|').sort(byWordsDown)) {
     const first = form.slice(0, 1)
     found.set(first, [...(found.get(first) ?? []), form.split(' ')])
   }
-  return found as ReadonlyMap<string, readonly (readonly string[])[]>
+  return found
 }
 
 function byWordsDown(left: string, right: string): number {
@@ -91,9 +100,18 @@ function stemOf(word: string): string {
  * `isTyped`: long words of a form may have a typo.
  */
 export function withoutLegalForms(words: readonly Word[], isTyped = false): readonly Word[] {
+  return without(words, isTyped, allForms)
+}
+
+/** The words without the forms of companies; those of other bodies may be a part of the name. */
+export function withoutCompanyForms(words: readonly Word[]): readonly Word[] {
+  return without(words, false, companyForms)
+}
+
+function without(words: readonly Word[], isTyped: boolean, forms: Forms): readonly Word[] {
   const kept: Word[] = []
   for (let at = 0; at < words.length;) {
-    const length = formLength(words, at, isTyped)
+    const length = formLength(words, at, isTyped, forms)
     const word = words[at]
     if (length === 0 && word) kept.push(word)
     at += Math.max(length, 1)
@@ -102,10 +120,15 @@ export function withoutLegalForms(words: readonly Word[], isTyped = false): read
 }
 
 /** How many words at this place are a legal form; 0 for none. */
-export function formLength(words: readonly Word[], at: number, isTyped = false): number {
+export function formLength(
+  words: readonly Word[],
+  at: number,
+  isTyped = false,
+  known: Forms = allForms,
+): number {
   const { text = '', spellings = [] } = words[at] ?? {}
   const firsts = new Set([text, ...spellings].map((spelling) => spelling.slice(0, 1)))
-  const forms = [...firsts].flatMap((first) => formsByFirstLetter.get(first) ?? [])
+  const forms = [...firsts].flatMap((first) => known.get(first) ?? [])
   const form = forms.find((patterns) =>
     patterns.every((pattern, next) => isWord(pattern, words[at + next], isTyped)),
   )

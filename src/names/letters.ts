@@ -23,6 +23,7 @@ const transliterations: Readonly<Record<string, readonly string[]>> = Object.fre
   ...{ o: ['о'], p: ['п'], q: ['к'], r: ['р'], s: ['с'], t: ['т'], u: ['у'], v: ['в'] },
   ...{ w: ['в', 'у'], x: ['кс', 'х'], y: ['и'], z: ['з', 'ц', 'ж'] },
   ...{ zh: ['ж'], kh: ['х'], ts: ['ц', 'тс'], tc: ['ц', 'тк'], ch: ['ч', 'х'], sh: ['ш'] },
+  ...{ tz: ['ц', 'тз'] },
   ...{ sch: ['ш', 'сч'], shch: ['ш'], tch: ['ч'], ph: ['ф'], ck: ['к'], th: ['т'] },
   ...{ yu: ['ю', 'иу'], iu: ['ю', 'иу'], ju: ['ю', 'жу'], ya: ['я', 'иа'], ja: ['я', 'жа'] },
   ...{ ia: ['ия', 'я', 'иа'], ye: ['е', 'ие'], je: ['е', 'же', 'дже'], yo: ['е', 'ио'] },
@@ -31,6 +32,12 @@ const transliterations: Readonly<Record<string, readonly string[]>> = Object.fre
 const runMax = 4
 /** Of one Latin word. */
 const spellingsMax = 12
+
+/** Letters with marks that a transliteration by ISO 9 has for other sounds than without. */
+const marked: Readonly<Record<string, string>> = Object.freeze({
+  ...{ ž: 'zh', č: 'ch', š: 'sh', ŝ: 'shch', ë: 'yo', û: 'yu', â: 'ya' },
+})
+const markedLetters = new RegExp(`[${Object.keys(marked).join('')}]`, 'g')
 
 const isCyrillic = (letter: string) => letter >= '\u0400' && letter <= '\u04ff'
 const isLatin = (letter: string) => letter >= 'a' && letter <= 'z'
@@ -60,6 +67,11 @@ export function spellingsOf(word: string): readonly string[] {
     spellings.add(inCyrillic(word))
   }
   return [...spellings]
+}
+
+/** A small word with the letters that its marked ones stand for, as by ISO 9. */
+export function withoutMarks(word: string): string {
+  return word.replace(markedLetters, (letter) => marked[letter] ?? letter)
 }
 
 function inCyrillic(word: string): string {

@@ -1,3 +1,4 @@
+import { spellingsOf } from './letters.js'
 import { NearWords } from './near-words.js'
 import { isEmpty } from './pattern.js'
 import type { Pattern, Slot } from './pattern.js'
@@ -10,18 +11,20 @@ import type { Word } from './words.js'
 const patternsMax = 64
 /** Ways to split one word into words that names have. */
 const splitsMax = 24
-const splitStepsMax = 500
+const splitStepsMax = 5000
 /** Words from which a part may be one letter: `трансфинм`. */
 const singleLettersMin = 6
 const joinedWordsMax = 3
-/** Of each half of a word that may be two. */
-const cutLettersMin = 4
+/** Of a part of a word that is a word with edits, and of the parts around it. */
+const [cutLettersMin, partLettersMin] = [4, 2]
+/** Parts of one word that are compared with edits. */
+const editedMiddlesMax = 8
 /** Spellings of a Latin word that are compared with edits. */
 const editedSpellingsMax = 2
 const noEdits: ReadonlyMap<number, number> = new Map()
 
 /** How words of a question are compared with those of names. */
-export type Editing = 'none' | 'unknown words' | 'words' | 'beginnings'
+export type Editing = 'none' | 'unknown words' | 'endings' | 'words' | 'beginnings'
 
 /** Makes patterns of the words of a question. */
 export class PatternMaker {
@@ -38,9 +41,9 @@ export class PatternMaker {
     this.#nearWords.begin()
   }
 
-  /** Whether a name has one of the words. */
-  knows(words: readonly Word[]): boolean {
-    return this.#slots(words, 'none').some((slot) => !isEmpty(slot))
+  /** How many of the words no name has, nor one that begins so. */
+  unknown(words: readonly Word[]): number {
+    return this.#slots(words, 'none').filter(isEmpty).length
   }
 
   /** Without edits: the words as they are, neighbours joined, words split. */
@@ -88,31 +91,62 @@ export class PatternMaker {
     return patterns.filter(isPossible)
   }
 
-  /** Unknown words as two words, one of them with edits. */
+  /** Unknown words as several words, one of them with edits. */
   editedSplits(words: readonly Word[]): readonly Pattern[] {
     const slots = this.#slots(words, 'none')
     return words.flatMap((word, at) => {
-      const text = word.spellings[0] ?? ''
       const slot = slots[at]
       if (word.isNumber || !slot || !isEmpty(slot)) return []
-      return cutsOf(text)
-        .flatMap(([left, right]) => [
-          this.#pair(left, right, (known, near) => [known, near]),
-          this.#pair(right, left, (known, near) => [near, known]),
-        ])
-        .filter((part) => part.length > 0)
+      return this.#partsWithEdits(word.text)
         .map((part) => replaced(slots, at, at + 1, part))
         .filter(isPossible)
         .slice(0, patternsMax)
     })
   }
 
-  /** A word that names have, and one that is like others; empty if there is none. */
-  #pair(known: string, like: string, order: (known: Slot, near: Slot) => readonly Slot[]) {
-    const number = this.#vocabulary.numberOf(known)
-    if (number < 0) return []
-    const edited = this.#nearWords.near(like, false)
-    return edited.size === 0 ? [] : order(exactly(number), { equals: [], ranges: [], edited })
+  /** Words that names have around one that is like others, the shortest such one first. */
+  #partsWithEdits(text: string): readonly (readonly Slot[])[] {
+    const before = this.#partsBefore(text)
+    const after = this.#partsAfter(text)
+    const middles = [...before].flatMap(([from, left]) =>
+      [...after].map(([to, right]) => ({ from, to, left, right })),
+    )
+    return middles
+      .filter(({ from, to }) => to - from >= cutLettersMin && to - from < text.length)
+      .sort((one, other) => one.to - one.from - (other.to - other.from))
+      .slice(0, editedMiddlesMax)
+      .flatMap(({ from, to, left, right }) => {
+        const edited = this.#near(spellingsOf(text.slice(from, to)), 'words', 0)
+        return edited.size === 0 ? [] : [[...left, { equals: [], ranges: [], edited }, ...right]]
+      })
+  }
+
+  /** Beginnings of a text that are words of names, by their ends: these words. */
+  #partsBefore(text: string): ReadonlyMap<number, readonly Slot[]> {
+    const found = new Map<number, readonly Slot[]>([[0, []]])
+    for (let to = partLettersMin; to < text.length; to++) {
+      for (const [from, parts] of found) {
+        const part = to - from >= partLettersMin && this.#exactly(text.slice(from, to))
+        if (!part) continue
+        found.set(to, [...parts, part])
+        break
+      }
+    }
+    return found
+  }
+
+  /** Ends of a text that are words of names, by their starts: these words. */
+  #partsAfter(text: string): ReadonlyMap<number, readonly Slot[]> {
+    const found = new Map<number, readonly Slot[]>([[text.length, []]])
+    for (let from = text.length - partLettersMin; from > 0; from--) {
+      for (const [to, parts] of found) {
+        const part = to - from >= partLettersMin && this.#exactly(text.slice(from, to))
+        if (!part) continue
+        found.set(from, [part, ...parts])
+        break
+      }
+    }
+    return found
   }
 
   #slots(words: readonly Word[], editing: Editing, extra = 0): readonly Slot[] {
@@ -132,12 +166,17 @@ export class PatternMaker {
       .map((spelling) => this.#vocabulary.beginningWith(spelling))
       .filter(({ low, high }) => low < high)
     const ranges = isNumber && !isLast ? whole : [...begun, ...whole]
-    const isEdited = !isNumber && (editing !== 'unknown words' || ranges.length === 0)
+    const isOfUnknown = editing === 'unknown words' || editing === 'endings'
+    const isEdited = !isNumber && (!isOfUnknown || ranges.length === 0)
     const isCompared = isEdited && editing !== 'none'
     return { equals, ranges, edited: isCompared ? this.#near(spellings, editing, extra) : noEdits }
   }
 
   #near(spellings: readonly string[], editing: Editing, extra: number) {
+    if (editing === 'endings') {
+      const words = spellings.flatMap((spelling) => this.#vocabulary.withOtherEnding(spelling))
+      return new Map(words.map((word) => [word, 1]))
+    }
     const found = new Map<number, number>()
     for (const spelling of spellings.slice(0, editedSpellingsMax)) {
       const near = this.#nearWords.near(spelling, editing === 'beginnings', extra)
@@ -149,31 +188,33 @@ export class PatternMaker {
   }
 
   /** Ways to read a word as several words that names have, long ones first. */
-  #splits(word: Word): readonly (readonly Slot[])[] {
-    const text = word.spellings[0] ?? ''
+  #splits({ text, isNumber }: Word): readonly (readonly Slot[])[] {
     const found: (readonly Slot[])[] = []
     const partMin = text.length < singleLettersMin ? 2 : 1
+    /** Places from which no words lead to the end. */
+    const ends = new Set<number>()
     let steps = 0
     const split = (from: number, parts: readonly Slot[]) => {
+      const before = found.length
       if (from === text.length && parts.length > 1) found.push(parts)
       for (let to = text.length; to >= from + partMin; to--) {
+        if (ends.has(to)) continue
         if (found.length === splitsMax || ++steps > splitStepsMax) return
-        const number = this.#vocabulary.numberOf(text.slice(from, to))
-        if (number >= 0) split(to, [...parts, exactly(number)])
+        const part = this.#exactly(text.slice(from, to))
+        if (part) split(to, [...parts, part])
       }
+      if (found.length === before) ends.add(from)
     }
-    if (!word.isNumber) split(0, [])
+    if (!isNumber) split(0, [])
     return found
   }
-}
 
-/** A word in two, both of some letters. */
-function cutsOf(text: string): readonly (readonly [string, string])[] {
-  const count = Math.max(0, text.length - 2 * cutLettersMin + 1)
-  return Array.from({ length: count }, (_, at) => cutLettersMin + at).map((at) => [
-    text.slice(0, at),
-    text.slice(at),
-  ])
+  /** A part of a word that names have as a word; null if none has. */
+  #exactly(part: string): Slot | null {
+    const numbers = spellingsOf(part).map((spelling) => this.#vocabulary.numberOf(spelling))
+    const equals = numbers.filter((number) => number >= 0)
+    return equals.length === 0 ? null : { equals, ranges: equals.map(single), edited: noEdits }
+  }
 }
 
 function single(number: number) {

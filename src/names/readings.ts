@@ -1,4 +1,4 @@
-import { formLength, withoutLegalForms } from './legal-forms.js'
+import { formLength, withoutCompanyForms, withoutLegalForms } from './legal-forms.js'
 import { wordsOf } from './words.js'
 import type { Word } from './words.js'
 
@@ -25,11 +25,17 @@ const bracketed = /^(.*\S)\s*\(([^()]+)\)\s*$/su
 
 /**
  * The ways to read a name, without its legal forms: as a whole, or before and in brackets if those
- * hold the name with its form again; each with its Latin words in their usual spellings.
+ * hold the name with its form again; each with its Latin words in their usual spellings, and again
+ * with the form of a body that is no company.
  */
 export function readingsOf(name: string): readonly Reading[] {
   return repeatedNames(name)
-    .flatMap((part) => spelled(withoutLegalForms(wordsOf(part)).slice(0, wordsMax)))
+    .flatMap((part) => {
+      const words = wordsOf(part)
+      const [bare, more] = [withoutLegalForms(words), withoutCompanyForms(words)]
+      return bare.length === more.length ? [bare] : [bare, more]
+    })
+    .flatMap((words) => spelled(words.slice(0, wordsMax)))
     .filter(({ words }) => words.length > 0)
 }
 

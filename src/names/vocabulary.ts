@@ -28,6 +28,14 @@ export interface VocabularyArrays {
 const oneEditMin = 5
 const twoEditsMin = 9
 const lettersPerExtraEdit = 3
+/** Endings of cases, in the alphabet of names. */
+const endings =
+  'ого|его|ому|ему|ами|ями|ими|ов|ев|ом|ем|ам|ям|ах|ях|их|ои|еи|ую|юю|ая|яя|ое|ее|ие|ии|ию|ия' +
+  '|а|я|у|ю|е|и|о'
+const ending = new RegExp(`(?:${endings})$`)
+const isEnding = new RegExp(`^(?:${endings})?$`)
+const endingMax = 3
+const stemMin = 4
 /** A group for each length and number of edits: none, one, two. */
 const allowances = 3
 const groupsMax = (comparedMax + 1) * allowances
@@ -102,6 +110,18 @@ export class Vocabulary {
       }
     }
     return found
+  }
+
+  /** The words that are a text with another Russian ending, or none. */
+  withOtherEnding(text: string): readonly number[] {
+    const stem = text.replace(ending, '')
+    if (stem === text || stem.length < stemMin) return []
+    const { low, high } = this.beginningWith(stem)
+    const words = Array.from({ length: high - low }, (_, at) => low + at)
+    return words.filter((word) => {
+      const rest = this.#letters.subarray(this.#start(word) + stem.length, this.#start(word + 1))
+      return rest.length <= endingMax && isEnding.test(String.fromCharCode(...rest))
+    })
   }
 
   /** Words of a group with about the same letters, or with about all of them. */

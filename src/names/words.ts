@@ -1,4 +1,4 @@
-import { inOneScript, spellingsOf } from './letters.js'
+import { inOneScript, spellingsOf, withoutMarks } from './letters.js'
 
 /** A word of a name or of a question. */
 export interface Word {
@@ -13,7 +13,7 @@ export interface Word {
 }
 
 /** Quotes inside a word are part of it: "О'Кей". */
-const innerQuotes = /(?<=\p{L})['’`ʼ](?=\p{L})/gu
+const innerQuotes = /(?<=\p{L})['’`ʼʹ](?=\p{L})/gu
 /** Letters and digits are words of their own: "А101", "ТГК-14". */
 const parts = /\p{L}[\p{L}\p{M}]*|\p{N}+/gu
 /** Capitals after small letters begin a part of a word. */
@@ -30,11 +30,18 @@ function wordOf(written: string): Word {
     return { written, text: written, spellings: [written], isNumber: true, initials: '' }
   }
   // Without marks й is и, and ё is е.
-  const bare = written.normalize('NFKD').replace(/\p{M}/gu, '')
+  const bare = unmarked(written)
   const text = inOneScript(bare.toLowerCase())
+  // "Škoda" is both.
+  const texts = new Set([inOneScript(unmarked(withoutMarks(written.toLowerCase()))), text])
+  const spellings = [...new Set([...texts].flatMap(spellingsOf))]
   const firsts = (bare.match(humps) ?? []).map((letter) => letter.toLowerCase())
   const initials = firsts.map((letter) => firstLetter(letter, text)).join('')
-  return { written, text, spellings: spellingsOf(text), isNumber: false, initials }
+  return { written, text, spellings, isNumber: false, initials }
+}
+
+function unmarked(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '')
 }
 
 /** A capital in the script of its word: the first spelling's first letter. */

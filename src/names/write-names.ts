@@ -28,7 +28,7 @@ export interface Alias {
 }
 
 /** The format of the file: `NameIndex` opens no other. */
-export const nameIndexFormat = 1
+export const nameIndexFormat = 2
 
 /** A longer name is found by its beginning. */
 const nameLettersMax = 1000

@@ -31,6 +31,7 @@ const companies: readonly string[] = [
   'ООО "ЮЖУРАЛЗОЛОТО ГРУППА КОМПАНИЙ"',
   'АО "Московский Завод Резки Металла Прогресс"',
   'ООО "ООО"',
+  'Федеральное государственное бюджетное учреждение "Строительная академия"',
 ]
 
 function entityOf(name: string, at: number): NamedEntity {
@@ -103,6 +104,16 @@ const questions: readonly (readonly [string, string, string])[] = [
   ['резкиметала', 'typo', 'Резки'],
   ['южурал золото', 'prefix', 'ЗОЛОТО'],
   ['ООО', 'prefix', '"ООО"'],
+  ['Сергиевское, О.О.О.', 'exact', 'Сергиевское'],
+  ['Selo Zelënoe', 'prefix', 'ЗЕЛЁНОЕ'],
+  ['Južuralzoloto', 'prefix', 'ЮЖУРАЛЗОЛОТО'],
+  ['cthutdcrjt', 'typo', 'Сергиевское'],
+  ['.;ehfkpjkjnf', 'typo', 'ЗОЛОТО'],
+  ['moskovskijzavodrezkimetallaprogress', 'exact', 'Резки'],
+  ['московскийзаводрескиметаллапрогресс', 'typo', 'Резки'],
+  ['Северсталью', 'typo', 'Северсталь'],
+  ['мобильных телесистем', 'typo', 'Теле'],
+  ['учреждение академия', 'words', 'академия'],
 ]
 
 await t.test('people find a company as they write its name', async (t) => {

@@ -18,15 +18,23 @@ import {
 } from '@duckdb/node-api'
 import type { DuckDBValue } from '@duckdb/node-api'
 import type { Column } from '../../../src/columns/column.js'
+import type { Value } from '../../../src/columns/filter-value.js'
 import { floorDivide } from '../../../src/columns/values.js'
 import { decimalText } from '../../../test/columns/fixtures/predicate-model.js'
-import type { Cell } from './table.js'
 
 const secondsPerDay = 86_400n
 const dateEnd = 2 ** 31 - 1
 const timestampEnd = 2n ** 63n - 1n
 /** Integers that are served as strings. */
 const longIntegers: readonly string[] = ['HUGEINT', 'UBIGINT', 'UHUGEINT']
+
+/** A cell of the model. */
+export interface Cell {
+  /** Steps of the column's grid, a number, text or truth; null = empty. */
+  readonly value: Value | null
+  /** Its JSON text in an answer; null where any text of the same number is right. */
+  readonly json: string | null
+}
 
 const empty: Cell = { value: null, json: 'null' }
 

@@ -9,14 +9,7 @@ import { demand, Fault } from '../../harness/fault.js'
 import { sendWell } from '../../harness/http.js'
 import type { Target } from '../../harness/http.js'
 import { cellOf } from './cell-text.js'
-
-/** A cell of the model. */
-export interface Cell {
-  /** Steps of the column's grid, a number, text or truth; null = empty. */
-  readonly value: Value | null
-  /** Its JSON text in an answer; null where any text of the same number is right. */
-  readonly json: string | null
-}
+import type { Cell } from './cell-text.js'
 
 /** A column of the model with its cells in stored order. */
 export interface ModelColumn {

@@ -1,15 +1,12 @@
 import { basename } from 'node:path'
-import { Cache } from '../../cache.js'
 import type { StoredFile } from '../../versions/version.js'
+import { KeptPages } from './kept-pages.js'
 import { RowCopy } from './row-copy.js'
 
 /** For all copies together: a box has many files, and a process few descriptors. */
 const copiesMax = 256
 /** A directory takes twelve bytes for each block of rows, and four for each page of a look-up. */
 const heldBytesMax = 256 * 1024 ** 2
-
-/** 64 MiB */
-const keptPagesMax = 16_384
 
 interface OpenCopy {
   readonly copy: Promise<RowCopy>
@@ -21,7 +18,7 @@ interface OpenCopy {
 export class OpenCopies {
   /** By path, the least recently used first. */
   readonly #open = new Map<string, OpenCopy>()
-  readonly #pages = new Cache<Buffer>(keptPagesMax)
+  readonly #pages = new KeptPages()
 
   /** Does work with a copy, which stays open meanwhile. @throws what `RowCopy.open` throws */
   async with<T>({ path }: StoredFile, work: (copy: RowCopy) => Promise<T>): Promise<T> {

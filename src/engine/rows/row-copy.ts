@@ -3,7 +3,6 @@ import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { Check } from 'typebox/value'
-import type { Cache } from '../../cache.js'
 import {
   DamagedCopyError,
   FooterSchema,
@@ -14,15 +13,12 @@ import {
 } from './layout.js'
 import type { Footer } from './layout.js'
 import { HistoryOf } from './history-of.js'
+import type { KeptPages } from './kept-pages.js'
 import { LookUp } from './look-up.js'
 import type { Pace, SummedParts } from './pace.js'
 
-/** Single pages of all copies that were read last; a long list reads many at once, and once. */
-export type KeptPages = Cache<Buffer>
-
 interface RowCopyParts {
   readonly file: FileHandle
-  readonly path: string
   readonly pages: KeptPages
   readonly footer: Footer
   readonly directory: Buffer
@@ -31,8 +27,9 @@ interface RowCopyParts {
 /** A row copy that is open. Its directory is in memory, and pages that were read last. */
 export class RowCopy implements SummedParts {
   readonly #file: FileHandle
-  readonly #path: string
+  /** Single pages; a long list reads many at once, and once. */
   readonly #pages: KeptPages
+  readonly #number: number
   /** Where each block begins, and where the last one ends. */
   readonly #places: Float64Array
   /** The first row of each block, and the number of rows. */
@@ -46,10 +43,10 @@ export class RowCopy implements SummedParts {
   /** What it takes of memory. */
   readonly heldBytes: number
 
-  private constructor({ file, path, pages, footer, directory }: RowCopyParts) {
+  private constructor({ file, pages, footer, directory }: RowCopyParts) {
     this.#file = file
-    this.#path = path
     this.#pages = pages
+    this.#number = pages.nextCopy()
     this.rows = footer.rows
     this.heldBytes = directory.length
     const amount = footer.blocks + 1
@@ -85,7 +82,7 @@ export class RowCopy implements SummedParts {
       const { offset, bytes, crc } = footer.directory
       const directory = await fill(Buffer.allocUnsafeSlow(bytes), file, offset)
       if (crc32(directory) !== crc) throw new DamagedCopyError('its directory is damaged')
-      return new RowCopy({ file, path, pages, footer, directory })
+      return new RowCopy({ file, pages, footer, directory })
     } catch (cause) {
       await file.close()
       throw cause
@@ -131,14 +128,13 @@ export class RowCopy implements SummedParts {
   }
 
   async readPages(offset: number, pages: number, pace: Pace): Promise<Buffer> {
-    const key = `${this.#path} ${offset}`
-    const kept = pages === 1 ? this.#pages.find(key) : undefined
+    const kept = pages === 1 ? this.#pages.find(this.#number, offset) : undefined
     if (kept) return kept
     const bytes = await this.read(Buffer.allocUnsafeSlow(pages * pageBytes), offset, pace)
     for (let start = 0; start < bytes.length; start += pageBytes) {
       requireSum(bytes.subarray(start, start + pageBytes))
     }
-    if (pages === 1) this.#pages.keep(key, bytes)
+    if (pages === 1) this.#pages.keep(this.#number, offset, bytes)
     return bytes
   }
 

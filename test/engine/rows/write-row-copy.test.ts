@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
-import { Cache } from '../../../src/cache.js'
+import { KeptPages } from '../../../src/engine/rows/kept-pages.js'
 import { machineClock } from '../../../src/clock.js'
 import { plainColumn } from '../../../src/columns/column.js'
 import { blockBytesMax } from '../../../src/engine/rows/layout.js'
@@ -41,7 +41,7 @@ async function write(t: Test, rows: number, texts: readonly Buffer[]): Promise<s
 }
 
 async function readAll(path: string, value: string): Promise<readonly string[]> {
-  const copy = await RowCopy.open(path, 'a', new Cache(1))
+  const copy = await RowCopy.open(path, 'a', new KeptPages())
   try {
     const file = { index: 0, rows: copy.rows, copy: { path, guard: null, hash: null, name: 'a' } }
     const reader = RowReader.of(file, copy, { wanted: [wantedOf(id, [value])], history: [] }, pace)
@@ -71,7 +71,7 @@ await t.test('rows out of order, repeated or missing are refused', async (t) => 
 await t.test('a long row has a block of its own, and short ones share blocks', async (t) => {
   const long = 'x'.repeat(2 * blockBytesMax)
   const path = await write(t, 6, [textOf(0, ['a', 'b', long, 'a', 'c', 'a'])])
-  const copy = await RowCopy.open(path, 'a', new Cache(1))
+  const copy = await RowCopy.open(path, 'a', new KeptPages())
   t.same(
     [0, 1, 2, 3, 4, 5].map((row) => copy.blockOf(row)),
     [0, 0, 1, 2, 2, 2],
@@ -94,5 +94,5 @@ await t.test('a value of many rows is found over many pages, in order', async (t
 
 await t.test('a copy of another identity is not opened', async (t) => {
   const path = await write(t, 1, [textOf(0, ['a'])])
-  await t.rejects(RowCopy.open(path, 'b', new Cache(1)), { name: 'DamagedCopyError' })
+  await t.rejects(RowCopy.open(path, 'b', new KeptPages()), { name: 'DamagedCopyError' })
 })

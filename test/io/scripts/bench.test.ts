@@ -1,6 +1,6 @@
 import t from 'tap'
 import { faultsIn } from '../../../scripts/bench/compare.js'
-import type { Contestant, Field } from '../../../scripts/bench/contestants.js'
+import type { Contestant, Field } from '../../../scripts/bench/field.js'
 import { makeRows, readFacts } from '../../../scripts/bench/data.js'
 import { openEngine } from '../../../scripts/bench/engine.js'
 import { Measurement } from '../../../scripts/bench/measure.js'
