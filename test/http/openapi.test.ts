@@ -55,6 +55,30 @@ await t.test('the document is of the routes that the server has, and of all of t
   }
 })
 
+await t.test('every refusal, and 304, is an answer that its operation has', async (t) => {
+  const world = await startShipped(t)
+  const document = await readDocument(world)
+  const token = 'das_demo_opendata'
+  const { etag = '' } = (await world.get('/v1', token)).headers
+  const long = { values: ['x'.repeat(2 ** 20)] }
+  const csv = { 'content-type': 'text/csv' }
+  const asked = [
+    [304, '/v1', { headers: { 'if-none-match': String(etag) } }],
+    [406, '/v1/find', { query: { q: 'lukoil' }, headers: { accept: 'text/csv' } }],
+    [406, '/v1/financials/find', { query: { q: 'lukoil' }, headers: { accept: 'text/csv' } }],
+    [413, '/v1/webhooks', { method: 'POST', payload: long }],
+    [413, '/v1/watch/{name}', { method: 'PUT', payload: long }],
+    [415, '/v1/webhooks', { method: 'POST', headers: csv, payload: 'a' }],
+    [415, '/v1/watch/{name}', { method: 'PUT', headers: csv, payload: 'a' }],
+  ] as const
+  for (const [status, path, options] of asked) {
+    const answer = await world.get(path.replace('{name}', 'mine'), token, options)
+    t.equal(answer.status, status, path)
+    const method = 'method' in options ? options.method.toLowerCase() : 'get'
+    t.ok(document.paths[path]?.[method]?.responses[status], `${status} of ${method} ${path}`)
+  }
+})
+
 /** Asks with every example of a dataset's page and of its question as JSON. */
 async function examplesWork(t: Test, world: World, token: string, name: string): Promise<void> {
   const document = await readDocument(world, token)

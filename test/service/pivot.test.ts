@@ -295,6 +295,36 @@ datasets:
   },
 )
 
+await t.test('the empty text has a column of its own, by the same name everywhere', async (t) => {
+  const select = `SELECT i AS id, ['', 'a0', '""', NULL][1 + i % 4] AS said FROM range(8) t(i)`
+  const world = await startWorld(t, {
+    at: t.testdir({}),
+    files: { 'data/a.parquet': select },
+    registry: `
+demo: {token: ${demo}, rate_per_minute: 100000}
+datasets:
+  words: {title: Words, files: data/a.parquet, key: [id], demo: {id: [0, 1, 2, 3, 4]}}
+`,
+  })
+  const rest = '/v1/words/aggregate?group=prefix(said,9)&pivot=said&measures=count&limit=1'
+  const names = ['prefix(said,9)', '""', '"" (2)', 'a0', 'null']
+  const { text } = await world.get(rest, demo)
+  t.ok(text.startsWith(String.raw`{"data":[{"prefix(said,9)":"","\"\"":2,"\"\" (2)":0,"a0":0,`))
+  const csv = await world.get(`${rest}&format=csv`, demo)
+  t.equal(csv.text.split('\r\n')[0], '"prefix(said,9)","""""",""""" (2)",a0,null')
+  for (const format of ['ndjson', 'parquet', 'xlsx']) {
+    t.equal((await world.get(`${rest}&format=${format}`, demo)).status, 200, format)
+  }
+  const { content } = await callTool(world, demo, 'aggregate', {
+    resource: 'words',
+    group: ['prefix(said,9)'],
+    pivot: 'said',
+    measures: ['count'],
+    limit: 1,
+  })
+  t.same(content['columns'], names)
+})
+
 await t.test('Parquet has the same', filesOnly, async (t) => {
   const world = await startFirms(t)
   const { token } = await world.subscribe(['firms:all'])

@@ -100,6 +100,9 @@ const everywhere: readonly ErrorCode[] = ['bad_request', 'headers_too_large', 'i
 /** Errors of paths that read a token. */
 export const tokenErrors: readonly ErrorCode[] = ['unauthorized', 'rate_limit_exceeded']
 
+/** Errors of paths that read a body. */
+export const bodyErrors: readonly ErrorCode[] = ['payload_too_large', 'unsupported_media_type']
+
 /** Errors of paths that read data. */
 export const readErrors: readonly ErrorCode[] = ['service_unavailable', 'timeout']
 

@@ -3,6 +3,7 @@ import type { ReferenceDataset } from '../../service/reference.js'
 import { aggregateNames, aggregateRefs, summaryExample } from './aggregates.js'
 import {
   answers,
+  bodyErrors,
   dataAnswer,
   jsonAnswer,
   limits,
@@ -35,7 +36,6 @@ const answerForm = ['format', 'excel', 'header', 'lang', 'If-None-Match']
 
 const datasetErrors = [...tokenErrors, 'not_found', ...readErrors] as const
 const pageErrors = [...datasetErrors, 'not_acceptable', 'row_quota_exceeded'] as const
-const bodyErrors = [...pageErrors, 'payload_too_large', 'unsupported_media_type'] as const
 
 /** The paths of a dataset. */
 export function datasetPaths(dataset: ReferenceDataset): Readonly<Record<string, Json>> {
@@ -99,7 +99,7 @@ function queryOperation(dataset: ReferenceDataset): Json {
     requestBody: questionBody(`${name}.Question`, {
       lookup: { summary: 'Rows by a value', value: questionExample(dataset) },
     }),
-    responses: answers({ 200: pageAnswer(name) }, bodyErrors),
+    responses: answers({ 200: pageAnswer(name) }, [...pageErrors, ...bodyErrors]),
   }
 }
 
@@ -125,7 +125,7 @@ function findOperation(): Json {
       'Entities, such as companies, by a name as people write it, or by a key or its beginning: ' +
       'the best match first. Each costs its share of a row, and nothing found costs nothing.',
     parameters: parameterRefs('q', 'find.limit', 'explain'),
-    responses: answers({ 200: found }, [...datasetErrors, 'row_quota_exceeded']),
+    responses: answers({ 200: found }, pageErrors),
   }
 }
 
@@ -150,7 +150,7 @@ function summaryOperation(dataset: ReferenceDataset): Json {
     requestBody: questionBody(`${dataset.name}.Summary`, {
       totals: { summary: 'The largest groups', value: summaryExample(dataset) },
     }),
-    responses: answers({ 200: groupsAnswer }, bodyErrors),
+    responses: answers({ 200: groupsAnswer }, [...pageErrors, ...bodyErrors]),
   }
 }
 

@@ -24,8 +24,8 @@ function findPath(): Json {
     'Entities of all datasets by name or key',
     'As in one dataset; those with no rows left this month are left out.',
     {
-      parameters: parameterRefs('q', 'find.limit'),
-      responses: answers({ 200: found }, [...tokenErrors, ...readErrors]),
+      parameters: parameterRefs('q', 'find.limit', 'explain'),
+      responses: answers({ 200: found }, [...tokenErrors, 'not_acceptable', ...readErrors]),
     },
   )
 }
@@ -35,11 +35,15 @@ function get(operationId: string, summary: string, description: string, rest: Js
 }
 
 function tokenPaths(): Readonly<Record<string, Json>> {
-  const list = jsonAnswer('The datasets.', 'DatasetList', limits)
+  const list = jsonAnswer('The datasets.', 'DatasetList', ['ETag', ...limits])
   const account = jsonAnswer('The account.', 'Account', limits)
   return {
     '/v1': get('datasets', 'The datasets of this token', 'Rows that this token can see.', {
-      responses: answers({ 200: list }, [...tokenErrors, ...readErrors]),
+      parameters: parameterRefs('If-None-Match'),
+      responses: answers({ 200: list, 304: refTo('responses', '304') }, [
+        ...tokenErrors,
+        ...readErrors,
+      ]),
     }),
     '/v1/account': get(
       'account',

@@ -1,5 +1,6 @@
 import { eventTypes } from '../../control/hooks/webhooks.js'
-import { answers, jsonAnswer, limits, tokenErrors } from './answers.js'
+import type { ErrorCode } from '../../errors.js'
+import { answers, bodyErrors, jsonAnswer, limits, tokenErrors } from './answers.js'
 import { int32, int64, refTo } from './json.js'
 import type { Json } from './json.js'
 
@@ -38,8 +39,8 @@ export function webhookPaths(tag: string): Readonly<Record<string, Json>> {
   const operation = (operationId: string, summary: string, description: string, rest: Json) => {
     return { operationId, tags: [tag], summary, description, ...rest }
   }
-  const ok = (schema: string, status = 200) =>
-    answersOf({ [status]: jsonAnswer('As it is now.', schema, limits) })
+  const ok = (schema: string, status = 200, errors: readonly ErrorCode[] = []) =>
+    answersOf({ [status]: jsonAnswer('As it is now.', schema, limits) }, errors)
   const gone = answersOf({ 204: { description: 'Deleted.' } })
   const ofHook = [pathParameter('id', 'The id of a webhook.')]
   const ofDelivery = [...ofHook, pathParameter('n', 'The number of a delivery.')]
@@ -54,7 +55,7 @@ export function webhookPaths(tag: string): Readonly<Record<string, Json>> {
       get: operation('watchList', 'A watch list', 'With its values.', ok('WatchList')),
       put: operation('putWatchList', 'Store a watch list', 'Replaces one of this name.', {
         ...bodyOf('NewWatchList'),
-        ...ok('WatchList'),
+        ...ok('WatchList', 200, bodyErrors),
       }),
       delete: operation('deleteWatchList', 'Delete a watch list', 'Not while it is used.', gone),
     },
@@ -62,7 +63,7 @@ export function webhookPaths(tag: string): Readonly<Record<string, Json>> {
       get: operation('webhooks', 'Webhooks', 'Without their secrets.', ok('Webhooks')),
       post: operation('addWebhook', 'Add a webhook', 'The secret is shown once.', {
         ...bodyOf('NewWebhook'),
-        ...ok('WebhookSecret', 201),
+        ...ok('WebhookSecret', 201, bodyErrors),
       }),
     },
     '/v1/webhooks/{id}': {
@@ -91,8 +92,9 @@ export function webhookPaths(tag: string): Readonly<Record<string, Json>> {
   }
 }
 
-function answersOf(successes: Json): Json {
-  return { responses: answers(successes, [...tokenErrors, 'not_found', 'service_unavailable']) }
+function answersOf(successes: Json, errors: readonly ErrorCode[] = []): Json {
+  const codes = [...tokenErrors, 'not_found', ...errors, 'service_unavailable'] as const
+  return { responses: answers(successes, codes) }
 }
 
 function bodyOf(schema: string): Json {

@@ -98,6 +98,9 @@ export function checkValues(
   }
 }
 
+/** As a list of values has it: files have no column without a name. */
+const emptyText = '""'
+
 /**
  * The names of the values' columns: each its value, and with a number where the answer has a column
  * of that name: files know no difference of large and small letters.
@@ -105,7 +108,7 @@ export function checkValues(
 function columnNames(taken: readonly string[], values: readonly ServedValue[]): readonly string[] {
   const names = new Set(taken.map((name) => name.toLowerCase()))
   return values.map((value) => {
-    const text = value ?? 'null'
+    const text = value === '' ? emptyText : (value ?? 'null')
     let name = text
     for (let n = 2; names.has(name.toLowerCase()); n++) name = `${text} (${n})`
     names.add(name.toLowerCase())
