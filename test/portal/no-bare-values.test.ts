@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { logged } from '../support/logged.js'
 import type { World } from '../support/world.js'
-import { summaryColumns } from '../../src/portal/browser/analyse/summary-columns.js'
+import { headingOf, summaryColumns } from '../../src/portal/browser/analyse/summary-columns.js'
 import type { DatasetColumn } from '../../src/portal/browser/question/page-column.js'
 import { englishWords } from '../../src/portal/portal-words-en.js'
 import { allTexts } from './fixtures/all-texts.js'
@@ -194,6 +194,10 @@ await t.test('groups and measures that are asked for have headings with labels',
     ],
   }
   const shown = summaryColumns(facts, asked, englishWords)
+  const chosen = (kind: 'group' | 'measures', text: string) =>
+    headingOf(facts, kind, text, englishWords)
+  t.equal(chosen('group', 'branch:class'), 'Branch, class · branch:class')
+  t.equal(chosen('measures', 'ratio(2400/2110)'), 'Profit / Revenue, ratio · ratio(2400/2110)')
   t.same(
     shown.groups.map(({ label }) => label),
     ['Branch', 'Branch, class', 'Branch, section', 'Branch, class', 'Day, month'],
