@@ -150,9 +150,15 @@ export function buildDataset(
   }
 }
 
-/** Whether the server makes the forms of a version by itself. */
-export function packsBySelf({ pack }: DatasetEntry, { key, rows }: Version): boolean {
-  return pack === undefined ? key.length > 0 && rows > largeRows : pack === 'auto'
+/**
+ * Whether the server makes the forms of a version by itself: many rows, or entities, whose pages
+ * read all columns of a few rows.
+ */
+export function packsBySelf({ pack }: DatasetEntry, version: Version): boolean {
+  const { key, rows, entity, lookUps } = version
+  if (pack !== undefined) return pack === 'auto'
+  const isByEntity = entity !== null && lookUps.includes(entity.key)
+  return key.length > 0 && (rows > largeRows || isByEntity)
 }
 
 /** The names in the files of columns with these shown names. */

@@ -12,7 +12,7 @@ import { linkedRows } from './linked-rows.js'
 import { lineFields } from './line-choice.js'
 import type { PageContext } from './page-context.js'
 import { queryLink } from './page-query.js'
-import { columnHeading, valueText } from './shown-value.js'
+import { columnHeading, columnTitle, valueText } from './shown-value.js'
 import { floatDigits } from './writers.js'
 
 /** A column of the page with its value in each row, newest first: JSON texts. */
@@ -131,7 +131,9 @@ function chartSection(
   if (!first || times.some(({ x }) => x === null) || times.length < 2) return null
   const ofUnit = lines.filter(({ column }) => column.unit === first.column.unit)
   const same = ofUnit.slice(0, drawnMax)
-  const others = lines.filter((each) => !same.includes(each)).map(({ column }) => titleOf(column))
+  const others = lines
+    .filter((each) => !same.includes(each))
+    .map(({ column }) => columnTitle(column))
   const notDrawn = say.notDrawn(drawnMax, others.join(', '))
   const short = shortValues(language, first.column.unit ?? '')
   const series = same.map(({ column, values }) => ({
@@ -158,10 +160,6 @@ function timeOf(json: string): { readonly x: number | null; readonly xText: stri
   const text = textOf(json)
   const x = json.startsWith('"') ? Date.parse(text) : Number(text || NaN)
   return { x: Number.isFinite(x) ? x : null, xText: text }
-}
-
-function titleOf({ name, label }: ShownColumn): string {
-  return label === null ? name : `${label} · ${name}`
 }
 
 function lineChoice(

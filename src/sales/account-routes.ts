@@ -11,6 +11,7 @@ import type { Html } from '../portal/html.js'
 import { pageContextOf, visit } from '../portal/page-context.js'
 import type { Site } from '../portal/page-context.js'
 import { formHeaders, reading, sameOrigin, sendPage } from '../portal/send-page.js'
+import { columnTitle } from '../portal/shown-value.js'
 import { grantedTitle } from '../registry/registry.js'
 import type { Caller, RequestContext, Service } from '../service.js'
 import { accountActs } from './account-acts.js'
@@ -31,7 +32,7 @@ export interface AccountRouteParts extends ActParts {
   readonly site: Site
   readonly service: Pick<
     Service,
-    'admit' | 'admitKnown' | 'account' | 'connections' | 'endConnection'
+    'admit' | 'admitKnown' | 'account' | 'connections' | 'endConnection' | 'showcase'
   >
 }
 
@@ -178,7 +179,15 @@ async function ownAccount(
     shopAccount: await shopAccount(shop, principal.id),
     connections: await service.connections(caller),
     webhooks: await listWebhooks(shop.store, principal.id),
-    watchLists: await listWatchLists(shop.store, principal.id),
+    watchLists: (await listWatchLists(shop.store, principal.id)).map((list) => {
+      const shown = service.showcase(language).datasets.find(({ name }) => name === list.dataset)
+      const column = shown?.columns.find(({ name }) => name === list.column)
+      return {
+        ...list,
+        dataset: titleOf(shop, language, list.dataset),
+        column: column ? columnTitle(column) : list.column,
+      }
+    }),
   }
   return { description, own }
 }

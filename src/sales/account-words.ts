@@ -99,7 +99,7 @@ const english = {
   events: 'Events',
   eventTypes: {
     'dataset.version': 'a new version of a dataset',
-    'quota.80': '80 % of the rows are used',
+    'quota.80': '80% of the rows are used',
     'quota.used': 'all rows are used',
     'subscription.ending': 'the subscription ends soon',
   } as Readonly<Record<EventType, string>>,

@@ -109,9 +109,10 @@ function boundsTest(
     case 'not_in':
     case 'isdistinct':
     case 'contains':
-    case 'is_null':
     case 'not_null':
       return () => true
+    case 'is_null':
+      return ({ isFull }) => !isFull
   }
 }
 

@@ -50,6 +50,8 @@ export type ColumnMark = 'old statistics' | 'cut nanoseconds' | 'old calendar'
 export interface TextBounds {
   readonly min: string
   readonly max: string
+  /** No value is empty; left out = some may be. */
+  readonly isFull?: true
 }
 
 /**

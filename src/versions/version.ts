@@ -12,6 +12,8 @@ import type { RemoteTable } from './remote-table.js'
 export interface Bounds {
   readonly min: Value
   readonly max: Value
+  /** No value is empty; left out = some may be. */
+  readonly isFull?: true
 }
 
 /** An immutable file of a version. */

@@ -126,6 +126,29 @@ await t.test('of groups over time that are cut, no chart is drawn', async (t) =>
   t.equal(await page.locator('.chart').count(), 0)
 })
 
+await t.test('what is sorted by is drawn of all rows that have it, and nothing else', async (t) => {
+  const keys = 'inn=in.7708004767,7712040126,7740000076'
+  const url = `${financials}#top?by=-2110&${keys}&select=inn,year,name,2110,2400&limit=100`
+  const { page } = await visit(browser, url)
+  await page.locator('figure.chart').waitFor()
+  t.equal(await page.locator('.chart polyline').count(), 3)
+  await page.getByLabel('Shown in the chart').selectOption({ index: 1 })
+  await page.getByText('No chart: it would show a part of the rows as the whole.').waitFor()
+})
+
+await t.test('no heading reaches into the next column, at the width of a phone', async (t) => {
+  const look = { viewport: { width: 390, height: 800 } }
+  for (const asked of ['', '#analyse?group=okved:class,year&measures=sum(2110)']) {
+    const { page } = await visit(browser, `${financials}${asked}`, look)
+    await page.locator('table.data:visible td').first().waitFor()
+    const wide = await page.evaluate<string[]>(
+      '[...document.querySelectorAll("table.data th")]' +
+        '.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)',
+    )
+    t.same(wide, [], asked)
+  }
+})
+
 await t.test('labels of a chart do not overlap, at the width of a phone', async (t) => {
   const look = { viewport: { width: 390, height: 800 } }
   const contracts = `${base}/datasets/procurement#analyse?group=sign_date&measures=sum(price_rub)`

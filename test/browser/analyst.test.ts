@@ -60,6 +60,11 @@ await t.test('a misspelt name leads from the home page to the company', async (t
   t.match(words, 'Выручка 2110')
   t.match(await wordsOn(page, 'figure.chart'), /^График, руб\./)
   await isClean(t, 'entity')
+  await page.emulateMedia({ media: 'print' })
+  for (const each of ['.actions', '.choice', '.top']) {
+    t.notOk(await page.locator(each).isVisible(), `${each} is nothing for paper`)
+  }
+  await page.emulateMedia({ media: 'screen' })
 })
 
 await t.test('a company is light on the wire, and readable without a script', async (t) => {

@@ -1,10 +1,12 @@
 import { strFromU8, unzipSync } from 'fflate'
 import t from 'tap'
+import type { Test } from 'tap'
 import { logged } from '../support/logged.js'
 import type { World } from '../support/world.js'
-import { summaryColumns } from '../../src/portal/browser/analyse/summary-columns.js'
+import { headingOf, summaryColumns } from '../../src/portal/browser/analyse/summary-columns.js'
 import type { DatasetColumn } from '../../src/portal/browser/question/page-column.js'
 import { englishWords } from '../../src/portal/portal-words-en.js'
+import { allTexts } from './fixtures/all-texts.js'
 import { startFirms } from './fixtures/firms-world.js'
 
 // Guarantee: where people read, a code stands with its label, no number is a raw double, and each
@@ -54,12 +56,26 @@ async function headingsOf({ app }: World, path: string, lang: string): Promise<r
   })
 }
 
-/** What a person reads of a page: no code to copy, no data for machines, no values of fields. */
+/** What a person reads of a page. */
 async function readOn(world: World, path: string, lang: string): Promise<string> {
   const { status, text } = await world.get(`${path}${path.includes('?') ? '&' : '?'}lang=${lang}`)
   t.ok([200, 400, 404].includes(status), path)
-  const body = text.replace(/^.*?<main/s, '<main')
+  return mainOf(text)
+}
+
+/** No code to copy, no data for machines, no values of fields. */
+function mainOf(page: string): string {
+  const body = page.replace(/^.*?<main/s, '<main')
   return body.replaceAll(/<(script|pre|style|template)\b.*?<\/\1>/gs, ' ')
+}
+
+/** No number is written as a machine holds it. */
+function hasNoRaw(t: Test, words: string, name: string): void {
+  t.notMatch(words, /\d[eE][+-]?\d/, `no exponent: ${name}`)
+  for (const [number] of words.matchAll(/\d+(?:[.,]\d+)?/g)) {
+    const digits = number.replace(/\D/g, '').replace(/^0+/, '')
+    if (digits.length > 15) t.fail(`a raw double, ${number}: ${name}`)
+  }
 }
 
 function wordsOf(html: string): string {
@@ -78,11 +94,7 @@ await t.test('codes stand with labels, figures with units, and none is raw', asy
       const html = await readOn(world, path, lang)
       const words = wordsOf(html)
       const name = `${lang} ${path}`
-      t.notMatch(words, /\d[eE][+-]?\d/, `no exponent: ${name}`)
-      for (const [number] of words.matchAll(/\d+(?:[.,]\d+)?/g)) {
-        const digits = number.replace(/\D/g, '').replace(/^0+/, '')
-        if (digits.length > 15) t.fail(`a raw double, ${number}: ${name}`)
-      }
+      hasNoRaw(t, words, name)
       for (const [, code = ''] of words.matchAll(/(62\.0\d)(?! ·)/g)) {
         t.fail(`${code} alone: ${name}`)
       }
@@ -107,6 +119,48 @@ await t.test('codes stand with labels, figures with units, and none is raw', asy
       const headings = await headingsOf(world, path, lang)
       t.ok(headings.length > 2, path)
       for (const heading of headings) t.notMatch(heading, codes, `a label first: ${lang} ${path}`)
+    }
+  }
+})
+
+/** What machines call a dataset and its plans, unless a title is before it; `ids` are no words. */
+const names = /(?<!Starter |Начальный |Whole |Полный |[/\w])(?:things|start|pro)(?![\w/])/
+const ids = /\b(?:sub|ord|lst|hook)_\w+|\S+@\S+|https?:\S+/g
+/** Words of one language in a part of a page of the other, which says so where it is meant. */
+const foreign = { en: /[а-яё]+/i, ru: /\b[a-z]+(?: [a-z]+){3,}/i } as const
+const prices = /(?<![\d,. ₽])(?:990|9[ ,]900|3[ ,]900)\b(.{0,4})/g
+/** Code, what was typed, and texts whose language is said. */
+const said =
+  /<(code|select|textarea|[a-z]+ lang="en")(?=[ >]).*?<\/(?:code|select|textarea|p|span)>/gs
+
+const portal = `portal:
+  owners: [owner@example.org]
+  legal: {name: {en: Acme, ru: Акме}, inn: "7707083893", address: {en: Main, ru: Главная}, vat: 20}
+  pages: {terms: terms.md}
+`
+const terms = '# Terms, Условия\n\nPay **990 ₽**.\n'
+
+await t.test('pages for buyers, subscribers and the owner say what people say', async (t) => {
+  const found = await allTexts(t, portal, t.testdir({ 'terms.md': terms }))
+  const pages = [...found].filter(([, text]) => text.includes('<main'))
+  const isThere = (part: string) => pages.some(([where]) => where.includes(part))
+  for (const part of ['/account/orders/', '/account quote', 'owner ', '/order/code', '/terms']) {
+    t.ok(isThere(part), part)
+  }
+  for (const [where, page] of pages) {
+    const language = page.includes('<html lang="ru"') ? 'ru' : 'en'
+    const html = mainOf(page).replaceAll(said, ' ')
+    const words = wordsOf(html).replaceAll(ids, ' ')
+    hasNoRaw(t, words, where)
+    t.notMatch(words, names, `titles in place of names: ${where}`)
+    t.notMatch(words, /\b20\d\d-\d\d\b/, `a month is a word: ${where}`)
+    t.notMatch(words, language === 'ru' ? /\d%/ : /\d\s%/, `percent as the language: ${where}`)
+    for (const [, beside = ''] of words.matchAll(prices)) {
+      t.match(beside, /₽|RUB|[.,]00/, `roubles have their sign: ${where}`)
+    }
+    for (const [, text = ''] of html.matchAll(/>([^<>]+)</g)) {
+      if (where.includes('terms')) continue
+      t.notMatch(text.replaceAll(ids, ' '), foreign[language], `one language: ${where}`)
     }
   }
 })
@@ -140,6 +194,10 @@ await t.test('groups and measures that are asked for have headings with labels',
     ],
   }
   const shown = summaryColumns(facts, asked, englishWords)
+  const chosen = (kind: 'group' | 'measures', text: string) =>
+    headingOf(facts, kind, text, englishWords)
+  t.equal(chosen('group', 'branch:class'), 'Branch, class · branch:class')
+  t.equal(chosen('measures', 'ratio(2400/2110)'), 'Profit / Revenue, ratio · ratio(2400/2110)')
   t.same(
     shown.groups.map(({ label }) => label),
     ['Branch', 'Branch, class', 'Branch, section', 'Branch, class', 'Day, month'],

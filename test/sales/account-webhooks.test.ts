@@ -42,7 +42,7 @@ await t.test('webhooks and watch lists are readable without a script', async (t)
   const url = 'https://other.example/'
   await addWebhook(store, { ...hook, url, watch: null, subscriptionId: other.subscriptionId })
   const pages = {
-    en: ['Webhooks', '80 % of the rows are used', 'active', 'ended: the receiver', 'Watch lists'],
+    en: ['Webhooks', '80% of the rows are used', 'active', 'ended: the receiver', 'Watch lists'],
     ru: ['Вебхуки', 'использовано 80 % строк', 'действует', 'закончен: получатель', 'Списки'],
   }
   for (const [language, texts] of Object.entries(pages)) {

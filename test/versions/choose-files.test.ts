@@ -59,8 +59,14 @@ await t.test('a query by key reads only the file that may hold it', (t) => {
   t.same(chosen({ kind: 'in', column: year, values: [2022n, 1n, 2019n, 3000n] }), [0, 3])
   t.same(chosen({ kind: 'in', column: year, values: [] }), [])
   t.same(chosen({ kind: 'nothing' }), [])
-  t.same(chosen({ kind: 'is_null', column: year }), [0, 1, 2, 3], 'emptiness is not in the bounds')
+  t.same(chosen({ kind: 'is_null', column: year }), [0, 1, 2, 3], 'each may hold an empty value')
   t.same(chosen(), [0, 1, 2, 3])
+  const ends = { min: 2019n, max: 2020n } as const
+  const full = versionOver(
+    [new Map([['year', { ...ends, isFull: true }]]), new Map([['year', ends]])],
+    [year],
+  )
+  t.same(filesThatMayHold(full.files, [{ kind: 'is_null', column: year }]), [1], 'one is full')
   const partlyEmpty = versionOver([new Map(), new Map()], [year], [0, 1])
   t.same(filesThatMayHold(partlyEmpty.files, []), [1], 'a file without rows is never read')
   t.end()
@@ -181,10 +187,9 @@ function boundsOf(rows: readonly Row[], index: number): ReadonlyMap<string, Boun
     const [first] = values
     const pick = (isBetter: (order: number) => boolean) =>
       values.reduce((best, each) => (isBetter(order(each, best)) ? each : best), first ?? '')
-    bounds.set(
-      name,
-      first === undefined ? null : { min: pick((way) => way < 0), max: pick((way) => way > 0) },
-    )
+    const ends = { min: pick((way) => way < 0), max: pick((way) => way > 0) }
+    const isFull = rows.every((row) => row[name] !== null)
+    bounds.set(name, first === undefined ? null : { ...ends, ...(isFull && { isFull }) })
   }
   return bounds
 }

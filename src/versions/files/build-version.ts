@@ -169,7 +169,8 @@ function parseBounds(bounds: TextBounds, column: Column): Bounds | undefined {
   if (domain.kind !== 'grid') return undefined
   const [min, max] = [domain.parse(bounds.min), domain.parse(bounds.max)]
   if (!min || !max) return undefined
-  return { min: onGrid(min, domain.scale).floor, max: onGrid(max, domain.scale).floor }
+  const ends = { min: onGrid(min, domain.scale).floor, max: onGrid(max, domain.scale).floor }
+  return { ...bounds, ...ends }
 }
 
 function newestValue(files: readonly DataFile[], history: Column): bigint | undefined {

@@ -42,6 +42,21 @@ await t.test('bounds from the footer are those of the values', async (t) => {
   }
 })
 
+await t.test('a file is full where no value is empty', async (t) => {
+  const rows = 'FROM range(5000) t(i)'
+  const isFull = async (type: string, value: string) => {
+    const select = `SELECT CAST(${value} AS ${type}) AS x ${rows}`
+    const writing = ', ROW_GROUP_SIZE 2048'
+    const { bounds } = await openRows(t, select, { boundsOf: ['x'], writing })
+    return bounds.get('x')?.isFull === true
+  }
+  t.ok(await isFull('INTEGER', 'i'))
+  t.ok(await isFull('VARCHAR', 'i'))
+  t.ok(await isFull('DATE', `DATE '2024-01-01' + i::INTEGER`))
+  t.notOk(await isFull('INTEGER', 'nullif(i, 4990)'), 'one row has none')
+  t.notOk(await isFull('DATE', `CASE WHEN i = 4990 THEN 'infinity' ELSE '2024-01-01' END`))
+})
+
 await t.test('bounds are read from the column where the footer lacks them', async (t) => {
   const boundsOf = ['x']
   const long = `SELECT repeat('я', 200 + i::INTEGER) AS x FROM range(3) t(i)`

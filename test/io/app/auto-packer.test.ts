@@ -105,6 +105,14 @@ await t.test('without a word in the registry, large datasets with a key are pack
   t.notOk(small.log.some((line) => line.includes('"packing"')))
 })
 
+await t.test('entities that are looked up by their key are packed, however few', async (t) => {
+  const registry = registryOf('auto').replace('    pack: auto\n', '    entity: { key: id }\n')
+  const world = await startWorld(t, { files: filesOf(0), registry })
+  void world.app.prepare()
+  await logged(world, '"packed"')
+  t.equal(isPacked(world), true)
+})
+
 await t.test('a form that can not be made leaves the files to answer', async (t) => {
   const world = await startWorld(t, { files: filesOf(0), registry: registryOf('auto') })
   const { token } = await world.subscribe(['things:pro'])

@@ -165,7 +165,7 @@ await t.test('each report counts a small world, alike on the page and in JSON', 
   ])
   t.same(cellsUnder(page, 'Rows used this month').slice(0, 3), [
     [reader.subscriptionId, of.email, 'Parts', 'start', '25', '100', '25%'],
-    [reader.subscriptionId, of.email, 'all datasets together', '', '28', '1,000', '2%'],
+    [reader.subscriptionId, of.email, 'all datasets together', '', '28', '1,000', '2.8%'],
     [reader.subscriptionId, of.email, 'Things', 'pro', '3', '500,000', '0%'],
   ])
   t.equal(used.length, 3 + 6, 'and a line for each live subscription without use')
@@ -173,6 +173,9 @@ await t.test('each report counts a small world, alike on the page and in JSON', 
     { error: 'unauthorized', status: 401, requests: 2 },
     { error: 'bad_request', status: 400, requests: 1 },
   ])
+  t.match(cellsUnder(page, 'Revenue by month'), [['Nov 2026'], ['Oct 2026']])
+  const [[refused]] = cellsUnder(page, 'Refused requests of the last 30 days') as [[string]]
+  t.match(refused, /^This token is unknown, .* · unauthorized$/, 'what it says, and its code')
   t.match(cellsUnder(page, 'Datasets'), [['Hidden'], ['Parts'], ['Things', 'served', '99']])
 })
 

@@ -33,12 +33,13 @@ export async function readBounds(
 async function footerBounds(
   run: RunStatement,
   paths: readonly string[],
-  { name, type }: FileColumn,
+  { name, type, marks }: FileColumn,
 ): Promise<ReadonlyMap<string, TextBounds | null>> {
   const [least, most] = [servedText(duckdb, type, 'least'), servedText(duckdb, type, 'most')]
-  const [files = [], min = [], max = []] = await run({
-    sql: `SELECT file_name, ${least}, ${most}
+  const [files = [], min = [], max = [], full = []] = await run({
+    sql: `SELECT file_name, ${least}, ${most}, is_full
      FROM (SELECT file_name,
+         bool_and(coalesce(stats_null_count = 0, false)) AS is_full,
          min(CAST(stats_min_value AS ${typeText(type)})) AS least,
          max(CAST(stats_max_value AS ${typeText(type)})) AS most,
          count(*) = count(DISTINCT row_group_id) AND bool_and(
@@ -53,7 +54,9 @@ async function footerBounds(
   return new Map(
     files.map((file, index) => [
       String(file),
-      min[index] === null ? null : { min: String(min[index]), max: String(max[index]) },
+      min[index] === null
+        ? null
+        : textBounds(min[index], max[index], full[index] === true && !marks),
     ]),
   )
 }
@@ -72,6 +75,10 @@ async function scanBounds(
   })
   return files.map((file, index) => [
     paths[Number(file)] ?? '',
-    { min: String(min[index]), max: String(max[index]) },
+    textBounds(min[index], max[index], false),
   ])
+}
+
+function textBounds(min: unknown, max: unknown, isFull: boolean): TextBounds {
+  return { min: String(min), max: String(max), ...(isFull && { isFull }) }
 }

@@ -6,6 +6,7 @@ import { columnOptions } from '../question/column-options.js'
 import type { DatasetColumn } from '../question/page-column.js'
 import { rowList } from '../question/row-list.js'
 import type { FormPart } from '../question/row-list.js'
+import { headingOf } from './summary-columns.js'
 
 const groupsMax = 4
 const wholeValue = 'column'
@@ -27,7 +28,8 @@ function groupRow(columns: readonly DatasetColumn[], chosen: string | null): For
   if (chosen !== null) {
     const isOther = ![...node.options].some(({ value }) => value === chosen)
     // A group of the address that the list has not, such as another prefix.
-    if (isOther) node.prepend(element('option', {}, chosen))
+    const title = () => headingOf({ columns, measures: [] }, 'group', chosen, words)
+    if (isOther) node.prepend(element('option', { value: chosen }, title()))
     node.value = chosen
   }
   return { node, read: () => node.value }

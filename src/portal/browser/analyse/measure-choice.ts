@@ -6,6 +6,7 @@ import { columnHint } from '../question/page-column.js'
 import type { DatasetColumn, DefinedMeasure } from '../question/page-column.js'
 import { rowList } from '../question/row-list.js'
 import type { FormPart } from '../question/row-list.js'
+import { headingOf } from './summary-columns.js'
 
 const measuresMax = 16
 const count = 'count'
@@ -60,7 +61,8 @@ function measureRow({ columns, measures }: Choices, chosen: string): FormPart<st
   )
   // A measure of the address that the list has not, such as a quotient.
   if (![...kind.options].some(({ value }) => value === wanted)) {
-    kind.prepend(element('option', {}, wanted))
+    const title = headingOf({ columns, measures }, 'measures', wanted, words)
+    kind.prepend(element('option', { value: wanted }, title))
   }
   const column = element('select', { 'aria-label': words.column })
   const offer = (name: string | undefined) => {

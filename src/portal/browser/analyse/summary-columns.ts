@@ -2,6 +2,7 @@ import { parseCalls } from '../../../columns/call-text.js'
 import type { Call } from '../../../columns/call-text.js'
 import { meantSide, sideText } from '../../../columns/formula.js'
 import type { PortalWords } from '../../portal-words-en.js'
+import { columnTitle } from '../question/page-column.js'
 import type { DatasetColumn, DefinedMeasure, PageColumn } from '../question/page-column.js'
 import type { SummaryQuestion } from '../question/summary-question.js'
 
@@ -41,6 +42,19 @@ export function summaryColumns(
       .map((call) => measureColumn(facts, call, words)),
     time: time ? keyOf(time) : '',
   }
+}
+
+/** The heading of what the choices of a question have not. */
+export function headingOf(
+  facts: Omit<Facts, 'history'>,
+  kind: 'group' | 'measures',
+  text: string,
+  words: PortalWords,
+): string {
+  const asked = { group: [], measures: [], [kind]: [text] }
+  const { groups, measures } = summaryColumns({ ...facts, history: '' }, asked, words)
+  const [column] = [...groups, ...measures]
+  return column ? columnTitle(column) : text
 }
 
 /** The name in the answer. */

@@ -22,6 +22,8 @@ interface ChartRequest extends ChartRows {
   readonly isPartial: boolean
   /** How the rows are sorted; null = in the order that they came in. */
   readonly order: Order | null
+  /** Rows without a value in this column are missing; left out = none are. */
+  readonly filledIn?: string | undefined
 }
 
 const widthMin = 320
@@ -99,8 +101,9 @@ function drawingsOf(request: ChartRequest) {
   })
 }
 
-function partOf({ isPartial, order }: ChartRequest, { name }: PageColumn): Part {
-  if (!isPartial) return 'all'
+function partOf(request: ChartRequest, { name }: PageColumn): Part {
+  const { isPartial, order, filledIn = name } = request
+  if (!isPartial && filledIn === name) return 'all'
   return order?.column === name && order.isDescending ? 'largest' : 'some'
 }
 

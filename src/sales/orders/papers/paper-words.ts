@@ -50,7 +50,7 @@ const english: PaperWords = {
   },
   total: (amount) => `Total: ${amount}.`,
   noVat: 'No VAT is charged.',
-  vat: (percent, amount) => `It includes ${percent}\u00a0% VAT: ${amount}.`,
+  vat: (percent, amount) => `It includes ${percent}% VAT: ${amount}.`,
   payUntil: (at) => `To be paid by ${dayIn('en-GB', at)}.`,
   paid: (orderId) => `Order ${orderId}. Paid.`,
   kopecks: (amount) => money('en', amount),

@@ -2,7 +2,7 @@ import type { DatasetState } from '../../../control/dataset-state.js'
 import { grantsOfTexts } from '../../../control/grants.js'
 import { inOrder } from '../../../control/in-order.js'
 import type { Order } from '../../../control/orders.js'
-import type { ServiceError } from '../../../errors.js'
+import type { ErrorCode, ServiceError } from '../../../errors.js'
 import { fact, html } from '../../../portal/html.js'
 import type { Html } from '../../../portal/html.js'
 import type { PageContext } from '../../../portal/page-context.js'
@@ -153,10 +153,19 @@ function shownValue(
     if (column === 'plan') return grantedTitle(registry, language, { dataset, plan: value })
     const items = column === 'grants' ? grantsOfTexts(value.split(' ')) : null
     if (items) return plansText(registry, language, { items })
+    if (column === 'month') return words.monthName(value)
+    if (column === 'error') return refusalTitle(words, value)
     return column === 'expires_at' || column === 'week' ? words.day(value) : value
   }
-  if (column === 'share') return `${Math.floor(value * 100)}%`
+  // Nothing is 100 % before it is.
+  if (column === 'share') return words.share(Math.floor(value * 1000) / 1000)
   return column === 'amount_rub' ? words.roubles(value) : words.number(value)
+}
+
+/** What a refusal says first, and its code. */
+function refusalTitle({ refusals }: PageContext['words'], code: string): string {
+  const [title] = refusals[code as ErrorCode]?.split('.', 1) ?? []
+  return title === undefined ? code : `${title} · ${code}`
 }
 
 function datasetsTable(context: PageContext, shop: Shop, datasets: readonly DatasetState[]): Html {
