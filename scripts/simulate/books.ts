@@ -6,6 +6,8 @@ interface SubscriptionRow {
   readonly id: string
   readonly expiresAt: number
   readonly cancelledAt: number | null
+  /** The day on which its months end. */
+  readonly anchorDay: number
   readonly grants: ReadonlyMap<string, string>
   readonly entries: number
 }
@@ -35,6 +37,9 @@ export interface OrderRow {
   /** Letters and entries of the audit trail that report its confirmation. */
   readonly confirmations: number
   readonly audited: number
+  /** Letters to the owners about its end, and who decided it over HTTP. */
+  readonly told: number
+  readonly by: string | null
 }
 
 /** A change that takes effect at the end of a term. */
@@ -108,7 +113,7 @@ function booksFrom(rowsOf: (sql: string) => unknown[]): Books {
     'SELECT subscription_id AS id, dataset, plan FROM grants ORDER BY 1, 2',
   )
   const subscriptions = all<Omit<SubscriptionRow, 'grants'>>(
-    `SELECT id, expires_at AS expiresAt, cancelled_at AS cancelledAt,
+    `SELECT id, expires_at AS expiresAt, cancelled_at AS cancelledAt, anchor_day AS anchorDay,
          (SELECT count(entry) FROM orders WHERE subscription_id = subscriptions.id) AS entries
        FROM subscriptions ORDER BY created_at, id`,
   ).map((row) => {
@@ -156,7 +161,10 @@ const ordersSql = `SELECT id, kind, state, subscription_id AS subscription,
     (SELECT count(*) FROM letters WHERE order_id = orders.id
        AND kind IN ('new-token', 'order-confirmed')) AS confirmations,
     (SELECT count(*) FROM audit
-     WHERE subject = orders.id AND action = 'order.confirmed') AS audited
+     WHERE subject = orders.id AND action = 'order.confirmed') AS audited,
+    (SELECT count(*) FROM letters WHERE order_id = orders.id AND kind = 'order-done') AS told,
+    (SELECT details ->> 'by' FROM audit
+     WHERE subject = orders.id AND action IN ('order.confirmed', 'order.declined')) AS "by"
   FROM orders WHERE by_owner = 0 ORDER BY ordered_at, id`
 
 const emptyBooks: Books = {

@@ -75,6 +75,11 @@ function checkOrders(world: World, before: Books, after: Books): void {
     const price = world.prices.get(id)
     world.require(price === undefined || price === amountRub, `${name}: ${amountRub} for ${price}`)
     world.require(paid <= (state === 'confirmed' ? 1 : 0), `${name}: ${state}, paid ${paid} times`)
+    const isTold = state === 'declined' || (state === 'confirmed' && amountRub > 0)
+    world.require(
+      order.told === Number(isTold),
+      `${name}: ${state}, owners told ${order.told} times`,
+    )
     if (state !== 'confirmed') continue
     const papers = `${order.confirmations} letters, ${order.audited} entries`
     const hasPapers = order.confirmations === 1 && order.audited === 1

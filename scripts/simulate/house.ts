@@ -61,8 +61,12 @@ export class House {
     return this.#parts.machine.aside(() => this.#books.read())
   }
 
+  get folder(): string {
+    return this.#parts.folder
+  }
+
   get state(): string {
-    return join(this.#parts.folder, 'var')
+    return join(this.folder, 'var')
   }
 
   /** Starts a process, which may be killed before this step. @throws Killed */

@@ -1,8 +1,9 @@
 import { randomOf } from '../harness/random.js'
 import type { Random } from '../harness/random.js'
 import { deliverBad, refresh } from './events/delivering.js'
-import { click, decide } from './events/deciding.js'
+import { click, decide, pressOnPage } from './events/deciding.js'
 import { order, orderOnAccount, pay } from './events/ordering.js'
+import { changeOwners } from './events/owning.js'
 import { readAtOnce, readPage, summarize, walkOn } from './events/reading.js'
 import { changeByCommand, sell } from './events/selling.js'
 import { askAsAgent, askByMcp, connect, loseToken, reissue, revoke } from './events/tokens.js'
@@ -29,6 +30,8 @@ const kinds = {
   pay: [8, pay],
   decide: [3, decide],
   click: [5, click],
+  "owner's page": [6, pressOnPage],
+  owners: [2, changeOwners],
   reissue: [3, reissue],
   revoke: [1, revoke],
   'lost token': [3, loseToken],

@@ -12,7 +12,7 @@ import { act } from './plan.js'
 import type { PlannedEvent } from './plan.js'
 import { Post } from './post.js'
 import { World } from './world.js'
-import { Files, datasetNames, registryText } from './world-files.js'
+import { Files, datasetNames, ownerNames, registryText } from './world-files.js'
 
 /** What a run did, and the promise that it broke, if any. */
 export interface RunResult {
@@ -55,7 +55,7 @@ export async function runPlan(options: RunOptions): Promise<RunResult> {
 
 async function runIn(folder: string, { machine, plan, onLine }: RunOptions): Promise<RunResult> {
   mkdirSync(join(folder, 'temp'))
-  writeFileSync(join(folder, 'registry.yaml'), registryText())
+  writeFileSync(join(folder, 'registry.yaml'), registryText(ownerNames))
   machine.reset(startMs)
   const post = new Post()
   const files = new Files(folder)

@@ -17,10 +17,13 @@ export const plans = {
 export type DatasetName = keyof typeof plans
 export const datasetNames: readonly DatasetName[] = ['companies', 'contracts']
 
+/** Who may own the shop; one of them leaves at times. */
+export const ownerNames: readonly string[] = ['owner@example.org', 'second@example.org']
+
 const pageRowsMax = 100
 
 /** The registry of the simulated service. */
-export function registryText(): string {
+export function registryText(owners: readonly string[]): string {
   const datasets = datasetNames.map((name) => {
     const lines = Object.entries(plans[name]).map(
       ([plan, { rows, rub }]) =>
@@ -41,7 +44,7 @@ ${lines.join('\n')}`
   return `demo: {token: das_demo_simulated}
 shop: {free: true, paid: true, contact: owner@example.org, payment: "{order} {amount}"}
 portal:
-  owners: [owner@example.org]
+  owners: [${owners.join(', ')}]
   legal: {name: Seller, inn: "7708004767", address: Street 1, vat: 20}
 datasets:
 ${datasets.join('\n')}

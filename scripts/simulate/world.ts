@@ -6,6 +6,7 @@ import type { Answer, House } from './house.js'
 import { Ledger } from './ledger.js'
 import type { Machine } from './machine/machine.js'
 import type { Post } from './post.js'
+import { ownerNames } from './world-files.js'
 import type { DatasetName, Edition, Files } from './world-files.js'
 
 /** A token that a subscriber holds. */
@@ -25,6 +26,18 @@ export interface Agent {
   refresh: string
   accessUntil: number
 }
+
+/** A browser in which an owner signed in. */
+export interface OwnerSession {
+  readonly email: string
+  /** What it sends as `Cookie`. */
+  readonly cookie: string
+  /** By the wall clock. */
+  readonly until: number
+}
+
+/** The fields of a form; a name may have several values. */
+export type Fields = readonly (readonly [string, string])[]
 
 /** A walk by cursor, somewhere between its first page and its last. */
 export interface Walk {
@@ -65,6 +78,9 @@ export class World {
   readonly tokens: Token[] = []
   readonly agents: Agent[] = []
   readonly walks: Walk[] = []
+  readonly owners: OwnerSession[] = []
+  /** Whom the registry names as owners. */
+  ownerNames = ownerNames
   readonly delivered = new Map<DatasetName, Delivered>()
   /** Prices of orders by id, by the simulation's own arithmetic. */
   readonly prices = new Map<string, number>()
@@ -145,7 +161,11 @@ export class World {
   }
 
   /** Sends a form as a page of the portal does. */
-  postForm(url: string, fields: readonly (readonly [string, string])[]): Promise<Answer> {
+  postForm(url: string, fields: Fields): Promise<Answer> {
+    return this.get(url, undefined, this.form(fields))
+  }
+
+  form(fields: Fields): InjectOptions & { readonly method: 'POST' } {
     const headers = {
       'content-type': 'application/x-www-form-urlencoded',
       'sec-fetch-site': 'same-origin',
@@ -154,7 +174,7 @@ export class World {
     const body = new URLSearchParams(
       fields.map(([name, value]) => [name, value] as [string, string]),
     ).toString()
-    return this.get(url, undefined, { method: 'POST', headers, body })
+    return { method: 'POST', headers, body }
   }
 }
 

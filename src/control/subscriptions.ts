@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Language } from '../config.js'
 import { badRequest, notFound } from '../errors.js'
 import { isoTime } from '../text.js'
@@ -98,9 +99,13 @@ export async function createSubscription(
   })
 }
 
+/** How many are read at once: more would keep other requests waiting. */
+const pageMax = 250
+
 /** Every subscription, also ended ones, oldest first. */
-export function listSubscriptions(store: ControlStore): Promise<Subscription[]> {
-  return readSubscriptions(store, sql`true`)
+export async function listSubscriptions(store: ControlStore): Promise<Subscription[]> {
+  const found = await allSubscriptions(store, sql`true`)
+  return found.sort((left, right) => left.createdAt - right.createdAt)
 }
 
 /** The live subscriptions that end by a time, in the order of their ends. */
@@ -109,16 +114,16 @@ export async function subscriptionsEnding(
   { now, by }: { readonly now: number; readonly by: number },
 ): Promise<readonly Subscription[]> {
   const isEnding = sql`s.cancelled_at IS NULL AND s.expires_at > ${now} AND s.expires_at <= ${by}`
-  const found = await readSubscriptions(store, isEnding)
+  const found = await allSubscriptions(store, isEnding)
   return found.sort((left, right) => left.expiresAt - right.expiresAt)
 }
 
-/** The subscriptions that are live, and those with rows in this month. */
+/** The subscriptions that are live, and those with rows in this month, some at a time. */
 export function subscriptionsOfMonth(
   store: ControlStore,
   { now, period }: { readonly now: number; readonly period: string },
-): Promise<readonly Subscription[]> {
-  return readSubscriptions(
+): AsyncGenerator<readonly Subscription[]> {
+  return subscriptionPages(
     store,
     sql`(s.cancelled_at IS NULL AND s.expires_at > ${now}) OR EXISTS (
        SELECT 1 FROM usage u WHERE u.subscription_id = s.id AND u.period = ${period})`,
@@ -207,16 +212,36 @@ async function insertSubscription(
   )
 }
 
+async function allSubscriptions(store: ControlStore, isAsked: Sql): Promise<Subscription[]> {
+  const found: Subscription[] = []
+  for await (const page of subscriptionPages(store, isAsked)) found.push(...page)
+  return found
+}
+
+/** Subscriptions by id, some at a time; other events are handled in between. */
+async function* subscriptionPages(
+  store: ControlStore,
+  isAsked: Sql,
+): AsyncGenerator<readonly Subscription[]> {
+  let page = await readSubscriptions(store, isAsked)
+  yield page
+  for (let last = page.at(-1); last && page.length === pageMax; last = page.at(-1)) {
+    await setImmediate()
+    page = await readSubscriptions(store, sql`s.id > ${last.subscriptionId} AND (${isAsked})`)
+    yield page
+  }
+}
+
+/** The first ones by id. */
 async function readSubscriptions(store: ControlStore, isAsked: Sql): Promise<Subscription[]> {
   const rows = await store.all<SubscriptionRow>(
     sql`SELECT s.id AS "subscriptionId", p.email, s.created_at AS "createdAt",
        s.expires_at AS "expiresAt", s.cancelled_at AS "cancelledAt", s.anchor_day AS "anchorDay",
        s.language, s.global_rows AS "globalRows", g.dataset, g.plan
-     FROM subscriptions s
+     FROM (SELECT * FROM subscriptions s WHERE ${isAsked} ORDER BY s.id LIMIT ${pageMax}) s
      JOIN subscribers p ON p.id = s.subscriber_id
      LEFT JOIN grants g ON g.subscription_id = s.id
-     WHERE ${isAsked}
-     ORDER BY s.created_at, s.id, g.dataset`,
+     ORDER BY s.id, g.dataset`,
   )
   return [...Map.groupBy(rows, (row) => row.subscriptionId).values()].flatMap(foldGrants)
 }

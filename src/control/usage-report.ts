@@ -2,9 +2,10 @@ import type { Grant } from './grants.js'
 import { inOrder } from './in-order.js'
 import { ordersOfSubscription } from './orders.js'
 import type { Order } from './orders.js'
-import { sql } from './store/sql.js'
+import { sql, sqlList } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 import { listSubscriptions, showSubscription } from './subscriptions.js'
+import type { Subscription } from './subscriptions.js'
 import { periodEnd, periodOf } from './usage.js'
 
 /** The usage of one dataset by one subscription in one month. */
@@ -109,15 +110,17 @@ function usedRows(store: ControlStore, subscriptionId: string): Promise<readonly
   )
 }
 
-/** What all subscriptions used in a month. */
-export function usageOfMonth(
+/** What these subscriptions used in a month. */
+export async function usageOfMonth(
   store: ControlStore,
   period: string,
+  subscriptions: readonly Pick<Subscription, 'subscriptionId'>[],
 ): Promise<readonly { subscriptionId: string; dataset: string; rows: number }[]> {
-  // By subscription: the key of `usage` begins with it.
-  return store.all(
-    sql`SELECT u.subscription_id AS "subscriptionId", u.dataset, u.rows
-     FROM subscriptions s JOIN usage u ON u.subscription_id = s.id AND u.period = ${period}
-     ORDER BY s.created_at, s.id, u.dataset`,
+  if (subscriptions.length === 0) return []
+  const ids = sqlList(subscriptions.map(({ subscriptionId }) => subscriptionId))
+  return await store.all(
+    sql`SELECT subscription_id AS "subscriptionId", dataset, rows FROM usage
+     WHERE subscription_id IN (${ids}) AND period = ${period}
+     ORDER BY subscription_id, dataset`,
   )
 }

@@ -99,8 +99,12 @@ await t.test("links of orders, owners' sessions and counts of refusals", async (
   t.same(await orderDaysSince(store, noonDay), [waiting], 'the sale of the owner is none')
   t.match(await subscriptionsEnding(store, { now: noon, by: noon + 31 * dayMs }), [{ email }])
   t.same(await subscriptionsEnding(store, { now: noon, by: noon + 29 * dayMs }), [])
-  t.match(await subscriptionsOfMonth(store, { now: noon, period: '2026-06' }), [{ email }])
-  t.same(await usageOfMonth(store, '2026-06'), [])
+  for await (const page of subscriptionsOfMonth(store, { now: noon, period: '2026-06' })) {
+    t.match(page, [{ email }])
+    t.same(await usageOfMonth(store, '2026-06', page), [])
+  }
+  t.match(await orders.openOrders(store, 1), { newest: [{ orderId }], count: 1 })
+  t.match(await orders.openOrders(store, 0), { newest: [], count: 1 })
 })
 
 // Guarantee: no refused request is counted twice or lost while the store can't be written.

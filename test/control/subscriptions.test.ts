@@ -4,6 +4,7 @@ import {
   createSubscription,
   listSubscriptions,
   showSubscription,
+  subscriptionsEnding,
 } from '../../src/control/subscriptions.js'
 import { sql, sqlText } from '../../src/control/store/sql.js'
 import { clockAt, noon, openAnyStore, subscribe } from './fixtures/store.js'
@@ -164,4 +165,22 @@ await t.test('a month is a calendar month in UTC, its day clamped to the last', 
   for (const [from, months, to] of cases) {
     t.equal(new Date(addMonths(Date.parse(from), months)).toISOString(), to, `${from} + ${months}`)
   }
+})
+
+// More than are read at once.
+await t.test('each of many subscriptions is listed once, the oldest first', async (t) => {
+  const store = openAnyStore(t)
+  const made: string[] = []
+  await store.write(async (tx) => {
+    for (let at = 0; at < 501; at++) {
+      made.push((await subscribe(tx, { now: () => noon + at })).subscriptionId)
+    }
+  })
+  const listed = await listSubscriptions(store)
+  t.same(
+    listed.map(({ subscriptionId }) => subscriptionId),
+    made,
+  )
+  const ending = await subscriptionsEnding(store, { now: noon, by: noon + 400 * 86_400_000 })
+  t.same(ending, listed)
 })

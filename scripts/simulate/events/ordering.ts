@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
+import { dayOf, monthsLater } from '../../../test/access/fixtures/calendar.js'
 import { paymentSecret } from '../house.js'
-import { tokenIn } from '../world.js'
+import { BrokenPromise, tokenIn } from '../world.js'
 import type { World } from '../world.js'
 import { plans } from '../world-files.js'
 import { address, choosePlans } from './selling.js'
@@ -10,6 +11,10 @@ const companyFields = [
   ['buyer-inn', '7707083893'],
   ['buyer-address', 'Street 2'],
 ] as const
+
+const dayMs = 86_400_000
+/** More than can be paid ahead. */
+const monthsAheadMax = 130
 
 /** Orders on the portal with a code by mail, as a visitor does. */
 export async function order(world: World): Promise<string> {
@@ -61,6 +66,7 @@ export async function orderOnAccount(world: World): Promise<string> {
   if (quote.status !== 200) return `${words} → quote ${quote.status}`
   const amount = Number(/name="amount" value="(\d+)"/.exec(quote.text)?.[1])
   if (wanted[0] === 'months') requireRenewalPrice(world, token.subscription, months, amount)
+  else requireChangePrice(world, token.subscription, plan, amount)
   const before = new Set(world.books().orders.keys())
   const placed = await send(['act', 'order'], ['amount', String(amount)])
   if (placed.status !== 200) return `${words} → ${placed.status}`
@@ -126,6 +132,11 @@ function priceOf(chosen: readonly string[], months: number): number {
   return rub * (months - 2 * Math.floor(months / 12))
 }
 
+/** Of each twelve months of a change, ten at most cost something. */
+function priced(months: number): number {
+  return 10 * Math.floor(months / 12) + Math.min(10, months % 12)
+}
+
 function rubOf(dataset: string, plan: string): number {
   const all: Readonly<Record<string, Readonly<Record<string, { readonly rub: number }>>>> = plans
   return all[dataset]?.[plan]?.rub ?? NaN
@@ -143,6 +154,33 @@ function requireRenewalPrice(world: World, id: string, months: number, amount: n
     .filter(([, plan]) => plan !== '')
     .map(([dataset, plan]) => `${dataset}:${plan}`)
   world.require(priceOf(chosen, months) === amount, `the price of a renewal of ${chosen.join(' ')}`)
+}
+
+/** What a dearer plan costs for the months that are left, by the calendar; a cheaper one nothing. */
+function requireChangePrice(world: World, id: string, chosen: string, amount: number): void {
+  const subscription = world.books().subscriptions.get(id)
+  if (!subscription) throw new BrokenPromise(`${world.nameOf(id)} has a quote, and is not known`)
+  const { grants, expiresAt, anchorDay } = subscription
+  const { now } = world
+  const [dataset = '', plan = ''] = chosen.split(':')
+  const before = [...grants].map((grant) => rubOf(...grant))
+  const more =
+    rubOf(dataset, plan) - (grants.has(dataset) ? rubOf(dataset, grants.get(dataset) ?? '') : 0)
+  const monthEnd = monthsLater(now, 1, dayOf(now))
+  const isMoved = more > 0 && expiresAt < monthEnd
+  const steps = Array.from({ length: monthsAheadMax }, (_, at) => at + 1)
+  const months = steps.find(
+    (each) =>
+      monthsLater(now, each, dayOf(now)) >= expiresAt ||
+      monthsLater(expiresAt, -each, anchorDay) <= now,
+  )
+  const kept = Math.max(0, more) * priced(months ?? NaN)
+  const daysLeft = Math.ceil((expiresAt - now) / dayMs)
+  const days = (monthEnd - now) / dayMs
+  const old = before.reduce((sum, rub) => sum + rub, 0)
+  const moved = more + old - Math.ceil((old * daysLeft) / days)
+  const wanted = isMoved ? moved : kept
+  world.require(wanted === amount, `${world.nameOf(id)}: ${chosen} for ${amount}, not ${wanted}`)
 }
 
 export function codeIdIn(text: string): string {

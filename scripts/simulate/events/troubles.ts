@@ -10,9 +10,11 @@ const hourMs = 3_600_000
 /** The wall clock is set. */
 export async function setClock(world: World): Promise<string> {
   const hours = world.random.oneOf([-30, -2, -0.05, 0.05, 2, 30])
-  // The service may have removed an access that had ended, before a clock makes it young again.
+  // The service may have removed what had ended, before a clock makes it young again.
   const open = world.agents.filter(({ accessUntil }) => world.now < accessUntil)
   world.agents.splice(0, Infinity, ...open)
+  const inside = world.owners.filter(({ until }) => world.now < until)
+  world.owners.splice(0, Infinity, ...inside)
   world.machine.clock.ms += hours * hourMs
   if (world.post.isClosed) world.post.isReliable = false
   world.steppedAt = world.now + Math.abs(hours) * hourMs

@@ -22,6 +22,7 @@ export function laterSteps(words: SchemaWords): readonly string[] {
     versionsTable(words),
     hookTables(words),
     versionChanges(words) + watchCounts(words),
+    orderIndex,
   ]
 }
 
@@ -74,3 +75,9 @@ function versionChanges({ text }: SchemaWords): string {
   ALTER TABLE dataset_versions ADD COLUMN changes_reason ${text};
   `
 }
+
+const orderIndex = `
+  -- All that reports, lists and the minute's rounds read of orders: whole ones hold their papers.
+  CREATE INDEX orders_by_state ON orders
+    (state, entry, ordered_at, done_at, pay_until, by_owner, amount_rub);
+  `

@@ -71,10 +71,14 @@ const usage = report(
   ['subscription', 'email', 'dataset', 'plan', 'rows', 'limit', 'share'],
   async ({ store, registry, now }) => {
     const month = { now: now(), period: periodOf(now()) }
-    const used = Map.groupBy(await usageOfMonth(store, month.period), (each) => each.subscriptionId)
-    const lines = (await subscriptionsOfMonth(store, month)).flatMap((each) =>
-      usageLines(registry(), each, used.get(each.subscriptionId) ?? []),
-    )
+    const lines: ReturnType<typeof usageLines>[number][] = []
+    for await (const page of subscriptionsOfMonth(store, month)) {
+      const rows = await usageOfMonth(store, month.period, page)
+      const used = Map.groupBy(rows, (each) => each.subscriptionId)
+      const linesOf = (each: Subscription) =>
+        usageLines(registry(), each, used.get(each.subscriptionId) ?? [])
+      lines.push(...page.flatMap(linesOf))
+    }
     return lines.sort((left, right) => (right.share ?? -1) - (left.share ?? -1))
   },
 )

@@ -1,7 +1,7 @@
 import type { DatasetState } from '../../../control/dataset-state.js'
 import { grantsOfTexts } from '../../../control/grants.js'
 import { inOrder } from '../../../control/in-order.js'
-import type { Order } from '../../../control/orders.js'
+import type { openOrders, Order } from '../../../control/orders.js'
 import type { ErrorCode, ServiceError } from '../../../errors.js'
 import { fact, html } from '../../../portal/html.js'
 import type { Html } from '../../../portal/html.js'
@@ -24,13 +24,13 @@ import { ownerWordsOf } from './owner-words.js'
 import type { OwnerWords } from './owner-words.js'
 
 /** Lines of a table; the command line has all. */
-const shownMax = 100
+export const shownMax = 100
 
 /** What the owner's page shows beside its reports. */
 export interface OwnerFacts {
   readonly email: string
   /** Those that can be confirmed or declined, newest first. */
-  readonly orders: readonly Order[]
+  readonly orders: Awaited<ReturnType<typeof openOrders>>
   readonly datasets: readonly DatasetState[]
 }
 
@@ -60,10 +60,13 @@ function section<Item>(
   items: readonly Item[],
   {
     command,
+    count = items.length,
     none,
     columns,
   }: {
     readonly command: string
+    /** How many there are in all. */
+    readonly count?: number
     readonly none?: string
     readonly columns: Readonly<Record<string, (item: Item) => Html | string>>
   },
@@ -71,7 +74,7 @@ function section<Item>(
   const say = ownerWordsOf(language)
   const shown = items.slice(0, shownMax)
   const cells = Object.values(columns)
-  const more = items.length - shown.length
+  const more = count - shown.length
   return html`<h2>${title}</h2>
     ${
       items.length === 0
@@ -85,12 +88,14 @@ function section<Item>(
     ${more === 0 ? null : html`<p>${say.more(words.number(more))} <code>${command}</code></p>`}`
 }
 
-function ordersTable(context: PageContext, shop: Shop, orders: readonly Order[]): Html {
+function ordersTable(context: PageContext, shop: Shop, orders: OwnerFacts['orders']): Html {
   const { words, language } = context
   const say = ownerWordsOf(language)
   const papers = paperWords(language)
   const { orderStates } = accountWords(language)
-  return section(context, say.orders, orders, {
+  const { newest, count } = orders
+  return section(context, say.orders, newest, {
+    count,
     command: 'das order list --all',
     none: say.noOrders,
     columns: {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sessionSecret } from '../../../access/session-cookie.js'
 import type { DatasetState } from '../../../control/dataset-state.js'
-import { listOrders } from '../../../control/orders.js'
+import { openOrders } from '../../../control/orders.js'
 import { endSession } from '../../../control/sessions/sessions.js'
 import { hashToken } from '../../../control/tokens/token-format.js'
 import { badRequest } from '../../../errors.js'
@@ -24,6 +24,7 @@ import {
   linkedOrderPage,
   overPage,
   ownerPage,
+  shownMax,
 } from './owner-pages.js'
 
 export interface OwnerRouteParts {
@@ -79,7 +80,7 @@ async function startPage(
   if (email === null) {
     return signInPage(context, { email: '', next: '/owner', refusal: null }, '/owner/sign-in')
   }
-  const orders = (await listOrders(shop.store, ['waiting', 'expired'])).reverse()
+  const orders = await openOrders(shop.store, shownMax)
   return await ownerPage(context, shop, { email, orders, datasets: await datasets() })
 }
 
