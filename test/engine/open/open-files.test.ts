@@ -159,6 +159,14 @@ await t.test('a column without a name is refused', async (t) => {
   }
 })
 
+await t.test('a column with a NUL in its name is refused', async (t) => {
+  const folder = t.testdir({})
+  await writeParquet(folder, { 'a.parquet': 'SELECT 1 AS id, 2 AS some_name' })
+  patch(join(folder, 'a.parquet'), 'some_name', 'some\0name')
+  const reason = await reasonFor(join(folder, 'a.parquet'))
+  t.equal(reason, 'has a column with a NUL in its name, number 2: name it')
+})
+
 /** Leaves a name out of the footer, which gets shorter. */
 function dropName(path: string, name: string): void {
   const bytes = readFileSync(path)

@@ -1,11 +1,10 @@
 import { typeText } from '../../../columns/data-type.js'
-import type { DataType } from '../../../columns/data-type.js'
 import type { ColumnMark, FileColumn } from '../../../versions/opener.js'
-import { duckdb } from '../dialect.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import { textOrNull } from '../run-statement.js'
 import type { RunStatement } from '../run-statement.js'
 import { identifier } from '../../sql/quote.js'
+import { anyPart } from './any-part.js'
 import { int96 } from './schema-tree.js'
 
 /** What the writer of a file is known to have done otherwise than the format says today. */
@@ -87,43 +86,6 @@ const changes: Readonly<Record<string, string>> = {
   TIMESTAMPTZ: "TIMESTAMPTZ '1900-01-01 00:00:00+00'",
 }
 
-/**
- * Whether a value, or one inside it, is before the calendars agree; null for types without days and
- * times.
- */
-function earlySql(value: string, type: DataType, depth = 0): string | null {
-  const inList = (values: string, element: DataType): string | null => {
-    const each = `x${depth}`
-    const early = earlySql(each, element, depth + 1)
-    return early && `len(list_filter(${values}, lambda ${each}: ${early})) > 0`
-  }
-  switch (type.kind) {
-    case 'list':
-    case 'array':
-      return inList(value, type.element)
-    case 'struct':
-      return eitherOf(
-        type.fields.map((field, index) =>
-          earlySql(duckdb.field(value, index + 1), field.type, depth),
-        ),
-      )
-    case 'map':
-      return eitherOf([
-        inList(`map_keys(${value})`, type.key),
-        inList(`map_values(${value})`, type.value),
-      ])
-    default: {
-      const change = changes[typeText(type)]
-      return change === undefined ? null : `${value} < ${change}`
-    }
-  }
-}
-
-function eitherOf(conditions: readonly (string | null)[]): string | null {
-  const some = conditions.filter((condition) => condition !== null)
-  return some.length === 0 ? null : `(${some.join(' OR ')})`
-}
-
 /** Columns that have a value before the calendars agree. */
 async function earlyColumns(
   run: RunStatement,
@@ -132,7 +94,10 @@ async function earlyColumns(
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
   for (const { name, type } of columns) {
-    const early = earlySql(identifier(name), type)
+    const early = anyPart(identifier(name), type, (value, part) => {
+      const change = changes[typeText(part)]
+      return change === undefined ? null : `${value} < ${change}`
+    })
     if (early === null) continue
     const [[isEarly] = []] = await run({
       sql: `SELECT count(*) > 0 FROM (

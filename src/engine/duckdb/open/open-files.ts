@@ -20,14 +20,16 @@ import type { PlainPaths } from '../plain-paths.js'
 import { runnerOn } from '../run-statement.js'
 import type { RunStatement } from '../run-statement.js'
 import { inSandbox, withTempFolder } from '../sandbox.js'
+import type { SandboxOptions } from '../sandbox.js'
 import { identifier } from '../../sql/quote.js'
 import { checkStatistics, isCompared } from './check-statistics.js'
 import { filledColumns } from './filled-columns.js'
 import { fitColumns } from './fit-columns.js'
-import { groupFiles } from './parquet-schemas.js'
+import { groupFiles, readLayout } from './parquet-schemas.js'
 import type { FileGroup } from './parquet-schemas.js'
 import { readBounds } from './read-bounds.js'
 import { findUnreadable, readValues } from './read-values.js'
+import type { InSandbox } from './read-values.js'
 import { isEncrypted, unreadableReason } from './unreadable.js'
 
 /** What reading every value of a file may take, for each byte of it. */
@@ -77,43 +79,45 @@ async function openBatch(
   const { memoryLimitBytes, tempFolder, plain } = options
   const folders = foldersOf(paths)
   const sandbox = { folders, tempFolder, memoryLimitBytes, threads: 1, trustsFooters: false }
-  const opened = await inSandbox(sandbox, async (connection) => {
-    const readable = paths.map((path) => plain.of(path))
+  const readable = paths.map((path) => plain.of(path))
+  const result = await inSandbox(sandbox, async (connection) => {
     try {
-      return await openTogether(connection, readable, options)
+      return { opened: await openTogether(connection, readable, options) }
     } catch (cause) {
-      const [path] = readable
-      if (path === undefined || readable.length > 1) return null
-      throw await fileError(connection, cause, path)
+      return { cause }
     }
   })
-  if (opened) return opened
+  if (result.opened) return result.opened
+  const [path] = readable
+  if (path !== undefined && readable.length === 1) {
+    throw await fileError(sandbox, result.cause, path)
+  }
   const middle = Math.ceil(paths.length / 2)
   const first = await openBatch(paths.slice(0, middle), options)
   return [...first, ...(await openBatch(paths.slice(middle), options))]
 }
 
 async function fileError(
-  connection: DuckDBConnection,
+  sandbox: SandboxOptions,
   cause: unknown,
   path: string,
 ): Promise<FileError> {
   if (cause instanceof FileError) return cause
-  const run = runnerOn(connection, abortAfter(machineClock, fileTimeoutMs))
-  if (await isEncrypted(run, path)) {
+  const inNew: InSandbox = (work) =>
+    inSandbox(sandbox, (connection) =>
+      work(connection, runnerOn(connection, abortAfter(machineClock, fileTimeoutMs))),
+    )
+  if (await inNew((_, run) => isEncrypted(run, path))) {
     return new FileError(path, 'is encrypted Parquet, which is not supported', cause)
   }
-  const reason = unreadableReason(cause, path)
-  const whole = new FileError(path, `can't be read: ${reason}`, cause)
+  const whole = new FileError(path, `can't be read: ${unreadableReason(cause, path)}`, cause)
   const { type } = readFailure(cause)
   if (type === null || type === 'Out of Memory') return whole
   try {
-    const [group] = await groupFiles(connection, run, [path])
-    const [file] = group?.files ?? []
-    if (!group || !file) return whole
-    return (await findUnreadable(run, path, group.columns, file.rows)) ?? whole
+    const layout = await inNew((connection, run) => readLayout(connection, run, [path]))
+    return (await findUnreadable(inNew, path, layout)) ?? whole
   } catch {
-    // Its schema can't be read, or the instance has broken.
+    // Its schema can't be read.
     return whole
   }
 }

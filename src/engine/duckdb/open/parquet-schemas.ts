@@ -6,6 +6,7 @@ import { FileError } from '../../../versions/opener.js'
 import type { FileColumn } from '../../../versions/opener.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
+import { checkRanges } from './check-ranges.js'
 import { isCut, markColumns, readTexts, readWriters } from './mark-columns.js'
 import { dataTypeOf } from './parquet-columns.js'
 import { readSchemaTree } from './schema-tree.js'
@@ -32,18 +33,44 @@ export async function groupFiles(
   await requireNarrowDecimals(run, paths)
   const schemas = await readTexts(run, schemaTexts, paths)
   const geometries = await readTexts(run, geometryTexts, paths)
-  const writers = await readWriters(run, paths)
   const groups = Map.groupBy(paths, (path) =>
-    JSON.stringify([schemas.get(path), geometries.get(path), writers.get(path)]),
+    JSON.stringify([schemas.get(path), geometries.get(path)]),
   )
   const grouped: FileGroup[] = []
   for (const group of groups.values()) {
-    const [first = ''] = group
-    const columns = await readColumns(connection, run, first)
-    const marked = await markColumns(run, group, columns, writers.get(first))
-    grouped.push({ files: await countRows(run, group), columns: marked })
+    const layout = await readLayout(connection, run, group)
+    await checkRanges(run, layout)
+    grouped.push(...(await byWriter(run, layout)))
   }
   return grouped
+}
+
+/** Files of one schema with its columns, by names and types alone. */
+export async function readLayout(
+  connection: DuckDBConnection,
+  run: RunStatement,
+  paths: readonly string[],
+): Promise<FileGroup> {
+  const columns = await readColumns(connection, run, paths[0] ?? '')
+  return { files: await countRows(run, paths), columns }
+}
+
+async function byWriter(
+  run: RunStatement,
+  { files, columns }: FileGroup,
+): Promise<readonly FileGroup[]> {
+  const writers = await readWriters(
+    run,
+    files.map(({ path }) => path),
+  )
+  const groups = Map.groupBy(files, ({ path }) => JSON.stringify(writers.get(path)))
+  const marked: FileGroup[] = []
+  for (const group of groups.values()) {
+    const paths = group.map(({ path }) => path)
+    const writer = writers.get(paths[0] ?? '')
+    marked.push({ files: group, columns: await markColumns(run, paths, columns, writer) })
+  }
+  return marked
 }
 
 /** A hash of everything that determines the types in which DuckDB reads a file's columns. */
@@ -145,10 +172,10 @@ function requireDistinct(names: readonly string[], path: string, place = ''): vo
   }
 }
 
-/** DuckDB gives a nameless column a name of its own. */
+/** DuckDB gives a nameless column a name of its own, and no statement can have a NUL. */
 function requireNamed(names: readonly string[], path: string): void {
-  const place = names.indexOf('')
-  if (place !== -1) {
-    throw new FileError(path, `has a column without a name, number ${place + 1}: name it`)
-  }
+  const place = names.findIndex((name) => name === '' || name.includes('\0'))
+  if (place === -1) return
+  const fault = names[place] === '' ? 'without a name' : 'with a NUL in its name'
+  throw new FileError(path, `has a column ${fault}, number ${place + 1}: name it`)
 }

@@ -1,10 +1,11 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { typeText, withTypes } from '../../../columns/data-type.js'
 import type { DataType } from '../../../columns/data-type.js'
 import { quoted } from '../../../text.js'
 import { FileError } from '../../../versions/opener.js'
 import type { FileColumn } from '../../../versions/opener.js'
 import { bindBigint } from '../bind.js'
-import { isFatal, readFailure } from '../duckdb-failure.js'
+import { readFailure } from '../duckdb-failure.js'
 import { servedText } from '../../sql/encode.js'
 import { duckdb } from '../dialect.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
@@ -35,40 +36,67 @@ export async function readValues(run: RunStatement, { files, columns }: FileGrou
   for (const slice of slices(doubtful)) await readSlice(run, paths, slice)
 }
 
+/** Runs a piece of work on an instance of its own: a failure may break the one before. */
+export type InSandbox = <T>(
+  work: (connection: DuckDBConnection, run: RunStatement) => Promise<T>,
+) => Promise<T>
+
 /**
  * Finds what in a file can't be read after a failure: the first column, and its first row. Null if
- * each column can be read by itself, or if the instance has broken.
+ * each column can be read by itself.
  */
 export async function findUnreadable(
-  run: RunStatement,
+  inSandbox: InSandbox,
   path: string,
-  columns: readonly FileColumn[],
-  rows: number,
+  { columns, files }: FileGroup,
 ): Promise<FileError | null> {
+  const failureOf: FailureOf = (tried, rows) =>
+    inSandbox(async (_, run) => {
+      try {
+        await readSlice(run, [path], tried, rows)
+        return null
+      } catch (cause) {
+        return cause
+      }
+    })
   for (const slice of slices(columns)) {
-    if (!(await failureOf(run, path, slice))) continue
+    if (!(await failureOf(slice))) continue
     for (const column of slice) {
-      const cause = await failureOf(run, path, [column])
+      const cause = await failureOf([column])
       if (!cause) continue
-      if (isFatal(readFailure(cause))) return null
-      const place = await findPlace(run, path, column, rows)
-      const reason =
-        `has a column that can't be read, ${quoted(column.name)}${place}: ` +
-        `${unreadableReason(cause, path)}; ${remedyFor(cause)}`
-      return new FileError(path, reason, cause)
+      const place = await findPlace((rows) => failureOf([column], rows), files[0]?.rows ?? 0)
+      const reason = `${unreadableReason(cause, path)}; ${remedyFor(cause)}`
+      return unreadableColumn(path, column, place, reason, cause)
     }
   }
   return null
 }
 
+type FailureOf = (columns: readonly FileColumn[], rows?: Rows) => Promise<unknown>
+
+/** The refusal of a file for a column; `place` is its row as a part of the sentence, or empty. */
+export function unreadableColumn(
+  path: string,
+  { name }: FileColumn,
+  place: string,
+  reason: string,
+  cause?: unknown,
+): FileError {
+  const text = `has a column that can't be read, ${quoted(name)}${place}: ${reason}`
+  return new FileError(path, text, cause)
+}
+
+export const wrongValue = 'correct the value, or write the column in another type'
+
 function remedyFor(cause: unknown): string {
   const { text, type } = readFailure(cause)
   if (text.includes('UTF8')) return 'write its texts as UTF-8'
+  if (text.includes('JSON')) return 'write its values as JSON, or the column as plain text'
   if (text.includes('encoding')) {
     return 'write the column in an encoding that all readers know, such as PLAIN'
   }
   return type === 'Conversion' || type === 'Out of Range'
-    ? 'correct the value, or write the column in another type'
+    ? wrongValue
     : 'the file is damaged; copy or write it again'
 }
 
@@ -77,12 +105,10 @@ function remedyFor(cause: unknown): string {
  * something that rows share, such as a dictionary.
  */
 async function findPlace(
-  run: RunStatement,
-  path: string,
-  column: FileColumn,
+  failureOf: (rows: Rows) => Promise<unknown>,
   rows: number,
 ): Promise<string> {
-  const fails = (from: number, to: number) => failureOf(run, path, [column], { from, to })
+  const fails = async (from: number, to: number) => (await failureOf({ from, to })) !== null
   let [low, high] = [0, rows]
   while (high - low > 1) {
     const middle = (low + high) >>> 1
@@ -90,23 +116,9 @@ async function findPlace(
     else low = middle
   }
   if (!(await fails(low, high))) return ''
-  const isShared = high < rows && (await fails(high, high + 1)) !== null
+  const isShared = high < rows && (await fails(high, high + 1))
   if (!isShared) return `, row ${low} (counted from 0)`
   return low === 0 ? '' : `, from row ${low} on (counted from 0)`
-}
-
-async function failureOf(
-  run: RunStatement,
-  path: string,
-  columns: readonly FileColumn[],
-  rows?: Rows,
-): Promise<unknown> {
-  try {
-    await readSlice(run, [path], columns, rows)
-    return null
-  } catch (cause) {
-    return cause
-  }
 }
 
 async function readSlice(

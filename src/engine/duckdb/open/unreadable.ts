@@ -17,7 +17,9 @@ export function unreadableReason(cause: unknown, path: string): string {
   }
   const [line = ''] = text.split('\n')
   const names = [`file '${path}'`, `file "${path}"`, `'${path}'`, `"${path}"`, path]
-  const plain = names.reduce((rest, name) => rest.replaceAll(name, 'the file'), line)
+  const plain = names
+    .reduce((rest, name) => rest.replaceAll(name, 'the file'), line)
+    .replaceAll('Parquet the file', 'the file')
   return type === null ? plain : `${plain} (${type})`
 }
 
