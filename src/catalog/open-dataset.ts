@@ -5,6 +5,7 @@ import type { CodeLabels } from '../columns/codes.js'
 import { parseAliases } from '../registry/aliases.js'
 import { parseCodeLabels, upperColumns } from '../registry/code-names.js'
 import { parseDictionary } from '../registry/dictionary.js'
+import type { Dictionary } from '../registry/dictionary.js'
 import type { YamlPath } from '../registry/located-yaml.js'
 import type { DatasetEntry } from '../registry/registry-schema.js'
 import { RegistryError, listOf } from '../registry/registry.js'
@@ -115,7 +116,9 @@ async function openContent(
   const table = remoteTableOf(entry)
   const history = sourceNames(entry, listOf(entry.history))
   const key = sourceNames(entry, [...listOf(entry.key), ...listOf(entry.lookups)])
-  const boundsOf = [...new Set([...key, ...history])]
+  const dictionary = await readDictionary(name, entry, registry)
+  const promised = [...dictionary].filter(([, each]) => !each.nullable).map(([column]) => column)
+  const boundsOf = [...new Set([...key, ...history, ...promised])]
   if (table) return openTable(table, boundsOf, options)
   const sources = await findSourceFiles(registry.folder, listOf(entry.files), known.hashes, {
     doubted: known.doubted,
@@ -182,12 +185,9 @@ async function openTable(
 /** The time in which a command reads a table. */
 const tableMsMax = 300_000
 
-async function readColumnTexts(
-  name: string,
-  entry: DatasetEntry,
-  registry: Registry,
-): Promise<ColumnTexts> {
-  const read = async <T>(key: YamlPath, file: string, parse: (text: string) => T): Promise<T> => {
+/** Reads a file beside the registry that this key of the dataset names. */
+function partReader(name: string, registry: Registry) {
+  return async <T>(key: YamlPath, file: string, parse: (text: string) => T): Promise<T> => {
     try {
       return parse(await readText(resolve(registry.folder, file)))
     } catch (cause) {
@@ -196,11 +196,24 @@ async function readColumnTexts(
       throw new RegistryError([`${place}: ${key.at(-1)} ${file}: ${why}`])
     }
   }
-  const { dictionary: file } = entry
-  const dictionary =
-    file === undefined
-      ? new Map<string, never>()
-      : await read(['dictionary'], file, parseDictionary)
+}
+
+async function readDictionary(
+  name: string,
+  { dictionary: file }: DatasetEntry,
+  registry: Registry,
+): Promise<Dictionary> {
+  if (file === undefined) return new Map()
+  return partReader(name, registry)(['dictionary'], file, parseDictionary)
+}
+
+async function readColumnTexts(
+  name: string,
+  entry: DatasetEntry,
+  registry: Registry,
+): Promise<ColumnTexts> {
+  const read = partReader(name, registry)
+  const dictionary = await readDictionary(name, entry, registry)
   const labels = new Map<string, CodeLabels>()
   for (const [column, { labels: names, levels }] of Object.entries(entry.columns ?? {})) {
     if (names === undefined) continue

@@ -39,6 +39,8 @@ export interface Column extends ColumnAbout {
   readonly type: DataType
   readonly rules: ColumnRules
   readonly nullable: boolean
+  /** The dictionary says that it is never empty, and the files do not prove it. */
+  readonly unproven: boolean
   /** The same in Russian, for pages; null where the registry has no such text. */
   readonly russian: ColumnAbout
   /** Served as a JSON string (`json: string` in the registry). */
@@ -64,6 +66,7 @@ export function plainColumn(name: string, type: DataType): Column {
     type,
     rules: columnRules(type),
     nullable: true,
+    unproven: false,
     ...nothing,
     russian: nothing,
     asText: false,

@@ -6,7 +6,7 @@ import type { LocalText } from './local-text.js'
 
 /** A dictionary's line about one column. */
 interface DictionaryEntry extends Readonly<Record<keyof ColumnAbout, LocalText | null>> {
-  /** False if the publisher promises that the column is never empty. */
+  /** False if the publisher promises that the column is never empty, which the files must keep. */
   readonly nullable: boolean
   /** The number of its last line in the file, from 1. */
   readonly line: number

@@ -39,6 +39,7 @@ export const findingLevels = {
   keys_between_files: 'warning',
   not_finite: 'warning',
   key_empty: 'warning',
+  nullable_unproven: 'warning',
   layout_slow: 'warning',
   pack_advised: 'info',
   no_time_zone: 'info',

@@ -13,6 +13,7 @@ export function columnFindings(version: Version): readonly Finding[] {
     ...foreignNames(columns),
     ...widenedFloats(version, columns),
     ...zonelessFindings(columns),
+    ...brokenPromises(columns),
   ]
 }
 
@@ -51,6 +52,15 @@ function zonelessFindings(columns: readonly Column[]): readonly Finding[] {
     `timestamps without a zone in ${namesOf(found)}: served without Z; say in ` +
     'their descriptions which time zone is meant'
   return [finding('no_time_zone', message)]
+}
+
+function brokenPromises(columns: readonly Column[]): readonly Finding[] {
+  const found = columns.filter(({ unproven }) => unproven)
+  if (found.length === 0) return []
+  const message =
+    `${namesOf(found)} may be empty, although the dictionary says nullable false: a file has ` +
+    'empty values there, or its statistics do not count them; callers read that it may be empty'
+  return [finding('nullable_unproven', message)]
 }
 
 type Fact = readonly [column: Column, facts: InspectedColumn]

@@ -61,9 +61,17 @@ export function uniteColumns(
   for (const { name, type, required } of partitions.columns) {
     united.set(name, { type, required, files: files.length })
   }
-  const columns = [...united].map(([source, column]) =>
-    describeColumn(source, column, files.length, entry, { dictionary, labels }),
-  )
+  const isFilled = (source: string) =>
+    files.every(({ opened }) => opened.rows === 0 || opened.filled?.includes(source) === true)
+  const columns = [...united].map(([source, { type, required, files: count }]) => {
+    const isPromised = dictionary.get(source)?.nullable === false
+    const isProven = count === files.length && (required || (isPromised && isFilled(source)))
+    const known = { nullable: !isProven, unproven: isPromised && !isProven }
+    return Object.freeze({
+      ...describeColumn(source, type, entry, { dictionary, labels }),
+      ...known,
+    })
+  })
   const problems = [
     ...clashes,
     ...partitions.problems,
@@ -128,19 +136,16 @@ function findColumns(files: readonly ContentFile[]): ReadonlyMap<string, FoundCo
 
 function describeColumn(
   source: string,
-  united: UnitedColumn,
-  files: number,
+  type: DataType,
   entry: DatasetEntry,
   { dictionary, labels }: Omit<ColumnTexts, 'aliases'>,
 ): Column {
   const stated = Object.hasOwn(entry.columns ?? {}, source) ? entry.columns?.[source] : undefined
   const known = dictionary.get(source)
   const hidden = stated?.hidden ?? false
-  const isPromised = united.required || known?.nullable === false
-  return Object.freeze({
-    ...plainColumn(stated?.name ?? source, united.type),
+  return {
+    ...plainColumn(stated?.name ?? source, type),
     source,
-    nullable: !isPromised || united.files < files,
     ...columnAbout((key) => inEnglishOrNull(stated?.[key] ?? known?.[key])),
     russian: columnAbout((key) => inRussian(stated?.[key] ?? known?.[key])),
     asText: stated?.json === 'string',
@@ -149,5 +154,5 @@ function describeColumn(
     searched: !hidden && (stated?.search ?? false),
     check: stated?.check ?? null,
     hidden,
-  })
+  }
 }

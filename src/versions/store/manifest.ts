@@ -44,6 +44,7 @@ interface StoredFile {
   /** Index into `layouts`, which files share. */
   readonly layout: number
   readonly bounds: Readonly<Record<string, TextBounds | null>>
+  readonly filled?: readonly string[]
   /** Left out = no column was asked. */
   readonly fits?: Readonly<Record<string, ColumnFit>>
 }
@@ -65,7 +66,7 @@ const fileName = 'manifest.json'
 /** Changes with the meaning of the content; folders in another format are opened again. */
 const format = 1
 /** Changes when files are looked at more: those with another are served, and opened again. */
-const look = 2
+const look = 3
 
 /** Writes a folder's manifest atomically and durably. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
@@ -137,6 +138,7 @@ function storedManifest(manifest: Manifest): StoredManifest {
       rows: opened.rows,
       layout: layout.index,
       bounds: Object.fromEntries(opened.bounds),
+      ...(opened.filled && { filled: opened.filled }),
       ...(opened.fits && { fits: Object.fromEntries(opened.fits) }),
     }
   })
@@ -159,12 +161,13 @@ function layoutKey({ columns }: OpenedFile): string {
 function manifestOf(folder: string, stored: StoredManifest): Manifest {
   const { layouts, look: given, publishedAt, boundsOf } = stored
   const files = stored.files.map(
-    ({ source, file, guard, hash, rows, layout, bounds, fits }): ContentFile => {
+    ({ source, file, guard, hash, rows, layout, bounds, filled, fits }): ContentFile => {
       const path = join(folder, file)
       const opened = {
         rows,
         columns: layouts[layout] ?? [],
         bounds: new Map(Object.entries(bounds)),
+        ...(filled && { filled }),
       }
       return {
         source: { ...source, path, realPath: path },

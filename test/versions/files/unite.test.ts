@@ -88,6 +88,33 @@ await t.test('a column that a file lacks, or that has no promise, may be empty',
   )
 })
 
+await t.test('a promise of the dictionary holds as far as the files prove it', async (t) => {
+  const fixture = await makeCatalogFolder(t, {
+    files: {
+      'data/1.parquet': `SELECT i AS full, i AS late, [i] AS list, i::DOUBLE AS float,
+        CASE WHEN i > 1 THEN i % 2 = 0 END AS flag, 'a' || i AS text FROM range(3) t(i)`,
+      'data/2.parquet': `SELECT i AS full, CASE WHEN i < 2000 THEN i END AS late, [i] AS list,
+        i::DOUBLE AS float, true AS flag, 'b' AS text FROM range(2050) t(i)`,
+      'data/3.parquet': `SELECT 1::BIGINT AS full, 1::BIGINT AS late, [1::BIGINT] AS list,
+        1::DOUBLE AS float, true AS flag, 'c' AS text WHERE false`,
+    },
+    texts: {
+      'd.csv':
+        'column,nullable\nfull,false\nlate,false\nlist,false\nfloat,false\nflag,false\ntext,false\n',
+    },
+    registry: '    dictionary: d.csv',
+  })
+  const { columns } = versionOf(await fixture.open())
+  const provenIn = (given: Version['columns']) =>
+    given.filter(({ nullable }) => !nullable).map(({ name }) => name)
+  t.same(provenIn(columns), ['full', 'text'])
+  t.same(
+    columns.filter(({ unproven }) => unproven).map(({ name }) => name),
+    ['late', 'list', 'float', 'flag'],
+  )
+  t.same(provenIn(versionOf(await fixture.open()).columns), ['full', 'text'], 'opened again')
+})
+
 await t.test('a column that is required in every file is never empty', (t) => {
   const type: DataType = { kind: 'scalar', name: 'INTEGER' }
   const source = {
