@@ -69,8 +69,12 @@ function isSwapped(text: string, name: string): boolean {
 
 /** ` Did you mean "inn" or "okfs"?` to end an error with; empty if no name is similar. */
 export function didYouMean(wanted: string, names: Iterable<string>): string {
-  const near = nearestNames(wanted, names).map((name) => `"${name}"`)
-  return near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`
+  return guessText(nearestNames(wanted, names))
+}
+
+/** The same of names that are known to be meant. */
+export function guessText(names: readonly string[]): string {
+  return names.length === 0 ? '' : ` Did you mean ${names.map((name) => `"${name}"`).join(' or ')}?`
 }
 
 /** A caller's text for use in a message: quoted as JSON, at most 40 letters. */

@@ -12,7 +12,13 @@ export interface FilterText {
 /** How to correct the caller's question, for doors that show the corrected one. */
 export type Correction =
   /** A column's name, in filters and select. */
-  | { readonly kind: 'column'; readonly written: string; readonly meant: string }
+  | {
+      readonly kind: 'column'
+      readonly written: string
+      readonly meant: string
+      /** What was written is the label of that column. */
+      readonly isSame?: true
+    }
   /** In the filters on this column only; an `example` replaces a value that can't be guessed. */
   | {
       readonly kind: 'operator' | 'example'

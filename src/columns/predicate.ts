@@ -28,6 +28,16 @@ export type ListKind = 'in' | 'not_in'
 
 const lastCodePoint = 0x10ffff
 
+/** @throws bad_request with the operators that the column has, if this is none of them */
+export function requireOperator(column: Column, operator: Operator): void {
+  const allowed = columnOperators(column)
+  if (allowed.includes(operator)) return
+  throw badRequest(
+    `Column ${quoted(column.name)} (${column.rules.shown}) has no operator "${operator}". ` +
+      `It has: ${allowed.join(', ')}.`,
+  )
+}
+
 /**
  * The predicates of one filter; an empty list when every row passes. Values compare exactly: a
  * value between two steps of a column, or beyond its range, is never rounded.
@@ -38,13 +48,7 @@ export function filterPredicates(
   operator: Operator,
   texts: readonly string[],
 ): readonly Predicate[] {
-  const allowed = columnOperators(column)
-  if (!allowed.includes(operator)) {
-    throw badRequest(
-      `Column ${quoted(column.name)} (${column.rules.shown}) has no operator "${operator}". ` +
-        `It has: ${allowed.join(', ')}.`,
-    )
-  }
+  requireOperator(column, operator)
   switch (operator) {
     case 'is_null':
     case 'not_null':

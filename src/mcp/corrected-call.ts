@@ -59,7 +59,8 @@ export function keepsMeaning(args: Arguments, correction: Correction): boolean {
   const { kind } = correction
   if (kind === 'rename') return !Object.hasOwn(args, correction.meant)
   if (kind !== 'part' && kind !== 'column') return true
-  if (kind === 'part' && (correction.isExample ?? correction.isSame)) return true
+  if (correction.isSame) return true
+  if (kind === 'part' && correction.isExample) return true
   // A name may have become a function: `month(day)` for `day.month`.
   const gained = tokensOf(correction.meant)
   const signs = (words: readonly string[]) => words.filter((word) => /^[@+*-]$/.test(word)).length

@@ -30,7 +30,7 @@ export async function searchEntities(
   site: string,
   checkOnly: boolean,
 ): Promise<object> {
-  const request = { ...rawFind({ q: query }), explain: false }
+  const request = { ...rawFind({ q: query }, 'query'), explain: false }
   return searchAnswer(await service.find(caller, null, request, checkOnly), site)
 }
 

@@ -5,7 +5,7 @@ const inUrls: readonly (readonly [inUrl: RegExp, inMcp: string])[] = [
   [/column or parameter/g, 'column'],
   [/There is no parameter/g, 'There is no argument'],
   [/\blimit=(\d+)/g, 'limit: $1'],
-  [/\b(measures|by|q)=(\S*[^\s.,;)])/g, '$1: "$2"'],
+  [/\b(measures|by|q|query)=(\S*[^\s.,;)])/g, '$1: "$2"'],
   [/(\S+)=((?:not_)?(?:is_null|null))(?=$|[\s.,;])/g, '{"column": "$1", "op": "$2"}'],
   [/([^\s(=]+)=([a-z_]+)\.(\S*[^\s.,;)])/g, '{"column": "$1", "op": "$2", "value": "$3"}'],
 ]

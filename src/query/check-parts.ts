@@ -2,7 +2,7 @@ import { correctable } from '../columns/correction.js'
 import type { Access } from '../access/access.js'
 import type { Column } from '../columns/column.js'
 import { ServiceError, badRequest } from '../errors.js'
-import { didYouMean, nearestNames, quoted } from '../text.js'
+import { guessText, nearestNames, quoted } from '../text.js'
 import { insteadOf, selectMistake } from './common-mistakes.js'
 import type { Asked } from './common-mistakes.js'
 import { pageFormats } from './page-format.js'
@@ -30,12 +30,35 @@ export function findColumn(access: Access, name: string, asked: Asked = 'rows'):
     const { advice, correction } = instead
     throw correctable(`There is no parameter ${quoted(name)}. ${advice}`, correction)
   }
-  const names = access.columns.map((candidate) => candidate.name)
-  const [meant] = nearestNames(name, names)
+  const { guess, meant, certainty } = meantColumn(access, name)
   throw correctable(
-    `There is no column or parameter ${quoted(name)}.${didYouMean(name, names)} ` +
+    `There is no column or parameter ${quoted(name)}.${guess} ` +
       `GET /v1/${access.dataset.name}/schema lists the columns.`,
-    meant === undefined ? undefined : { kind: 'column', written: name, meant },
+    meant === undefined ? undefined : { kind: 'column', written: name, meant, ...certainty },
+  )
+}
+
+/** What a name that no column has may mean: the column of that label, else a similar name. */
+export function meantColumn({ columns }: Pick<Access, 'columns'>, name: string) {
+  const labelled = columns.filter((column) => hasLabel(column, name.trim().toLowerCase()))
+  const isLabel = labelled.length > 0
+  const names = (isLabel ? labelled : columns).map((column) => column.name)
+  const near = isLabel ? names : nearestNames(name, names)
+  return {
+    guess: guessText(near.slice(0, guessesMax)),
+    // Of several columns with that label, any may be meant.
+    meant: isLabel && near.length > 1 ? undefined : near[0],
+    certainty: isLabel ? ({ isSame: true } as const) : {},
+  }
+}
+
+const guessesMax = 3
+
+/** `net profit` is enough for `Net profit (loss)`. */
+function hasLabel({ label, russian }: Column, wanted: string): boolean {
+  const known = [label, russian.label].filter((each) => each !== null)
+  return known.some((each) =>
+    [each, each.replace(/ \(.*$/, '')].some((text) => text.toLowerCase() === wanted),
   )
 }
 

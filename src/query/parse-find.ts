@@ -44,16 +44,22 @@ export const findFields = {
   explain: Type.Optional(Type.Boolean({ description: 'false: a miss is free, and unexplained' })),
 }
 
-/** Converts a valid value to a search, which explains an empty answer unless it says otherwise. */
-export function rawFind(fields: Static<Type.TObject<typeof findFields>>): FindRequest {
+/**
+ * Converts a valid value to a search, which explains an empty answer unless it says otherwise.
+ * `name` is what the caller calls `q`.
+ */
+export function rawFind(
+  fields: Static<Type.TObject<typeof findFields>>,
+  name: 'q' | 'query' = 'q',
+): FindRequest {
   const { q = '', limit = null, explain = true } = fields
-  return findRequest(q, limit, explain)
+  return findRequest(q, limit, explain, name)
 }
 
-function findRequest(q: string, limit: number | null, explain: boolean): FindRequest {
+function findRequest(q: string, limit: number | null, explain: boolean, name = 'q'): FindRequest {
   const text = q.trim()
-  if (text === '') throw badRequest('q is missing. Example: q=газпром')
-  if (text.length > lettersMax) throw badRequest(`q may have ${lettersMax} letters at most.`)
+  if (text === '') throw badRequest(`${name} is missing. Example: ${name}=газпром`)
+  if (text.length > lettersMax) throw badRequest(`${name} may have ${lettersMax} letters at most.`)
   if (limit !== null && (limit < 1 || limit > limitMax)) {
     throw badRequest(`limit must be from 1 to ${limitMax}, got ${limit}.`)
   }

@@ -4,7 +4,7 @@ import { columnOperators } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
 import { isOperator, operatorNames, operators } from '../columns/operators.js'
 import type { Operator } from '../columns/operators.js'
-import { filterPredicates, predicateKey } from '../columns/predicate.js'
+import { filterPredicates, predicateKey, requireOperator } from '../columns/predicate.js'
 import type { Predicate } from '../columns/predicate.js'
 import { badRequest } from '../errors.js'
 import type { ServiceError } from '../errors.js'
@@ -81,7 +81,10 @@ function checkOperator(column: Column, filter: RawFilter): Operator {
   const mistake = filterMistake(column, filter)
   if (mistake) throw mistake
   const { operator } = filter
-  if (isOperator(operator)) return operator
+  if (isOperator(operator)) {
+    requireOperator(column, operator)
+    return operator
+  }
   const allowed = columnOperators(column)
   const isWord = /^[a-z_]{1,20}$/.test(operator)
   const known = meantOperator(operator)

@@ -28,12 +28,13 @@ export function shapeReader<T extends Type.TSchema>(
     const detail = `${problem?.name ?? name}: ${problem?.message ?? 'is malformed.'}`
     const [key = '', ...inner] = problem?.path ?? []
     if (!problem?.message.startsWith(unknownKeyText) || inner.length > 0) throw badRequest(detail)
-    const [meant] = nearestNames(key, Object.keys(recordOf(recordOf(schema)['properties'])))
+    const known = Object.keys(recordOf(recordOf(schema)['properties']))
+    const [meant] = nearestNames(key, known)
     if (meant !== undefined) throw correctable(detail, { kind: 'rename', key, meant })
     const instead = asked && insteadOf(key, asked)
     throw instead
       ? correctable(`${detail} ${instead.advice}`, instead.correction)
-      : badRequest(detail)
+      : badRequest(known.length === 0 ? detail : `${detail} It takes ${known.join(', ')}.`)
   }
 }
 

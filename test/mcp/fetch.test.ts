@@ -139,6 +139,8 @@ await t.test('a token without entities is offered neither search nor fetch', asy
   const plain = await names(token)
   t.notOk(plain.includes('search') || plain.includes('fetch'))
   t.same((await names(demo)).slice(-2), ['search', 'fetch'])
+  const empty = await callTool(world, demo, 'search', { query: ' ' })
+  t.equal(empty.text, 'bad_request: query is missing. Example: query: "газпром"')
   const call = { name: 'fetch', arguments: { id: 'lots/1' } }
   const refused = await callRpc(world, token, 'tools/call', call)
   t.match(refused.rpcError, { code: -32602, message: /There is no tool "fetch"/ })

@@ -10,7 +10,10 @@ datasets:
     title: Sales
     files: data/sales.parquet
     history: year
-    columns: {okved: {levels: {class: 2}}}
+    columns:
+      okved: {levels: {class: 2}}
+      amount: {label: {en: Revenue (net), ru: Выручка}}
+      cost: {label: {en: Cost of sales, ru: Себестоимость}}
     measures: {margin: {ratio: cost/amount}}
     plans: {pro: {rows_per_month: 100000, history: all, price_rub: 0, rate_per_minute: 100000}}
 `
@@ -28,6 +31,12 @@ const mistakes: Readonly<
 > = {
   aggregate: [
     [{ measures: [] }, /^measures is missing/, { measures: ['count'] }],
+    [
+      { measures: ['ratio(Себестоимость/amount)'], group: ['year'] },
+      /there is no column "Себестоимость"\. Did you mean "cost"\?/,
+      { measures: ['ratio(cost/amount)'] },
+    ],
+    [{ measures: ['sum(revenue)'] }, /Did you mean "amount"/, { measures: ['sum(amount)'] }],
     [
       { measures: ['sum(amount) as total'] },
       /write "sum\(amount\) as total" as total:sum\(amount\)$/,
@@ -136,6 +145,7 @@ const mistakes: Readonly<
     ],
   ],
   top: [
+    [{ by: '-Выручка' }, /Did you mean "amount"\?/, { by: '-amount' }],
     [{ by: 'amount desc' }, /^by: write "amount desc" as -amount$/, { by: '-amount' }],
     [{ by: 'amount:desc' }, /^by: write "amount:desc" as -amount$/, { by: '-amount' }],
     [{ by: 'desc(amount)' }, /as -amount$/, { by: '-amount' }],
@@ -242,6 +252,35 @@ await t.test('one corrected call is enough for a filter', async (t) => {
     t.same(call, { resource: 'sales', filters: [{ column: 'okved', ...right }] })
     t.notOk((await callTool(world, token, 'query', call)).isError, text)
   }
+})
+
+await t.test('an argument that is not known is answered with those that are', async (t) => {
+  const world = await startWorld(t, { files, registry, storedOrder: { sales: ['cost'] } })
+  const { token } = await world.subscribe(['sales:pro'])
+  const find = await callTool(world, token, 'find', { name: 'lukoil' })
+  t.equal(find.text, 'bad_request: name: unknown key. It takes q, limit, explain, resource.')
+  const list = await callTool(world, token, 'list_resources', { x: 1 })
+  t.equal(list.text, 'bad_request: x: unknown key.')
+})
+
+await t.test('a label in the place of a name is corrected in filters and select', async (t) => {
+  const world = await startWorld(t, { files, registry, storedOrder: { sales: ['cost'] } })
+  const { token } = await world.subscribe(['sales:pro'])
+  const { text } = await callTool(world, token, 'query', {
+    resource: 'sales',
+    filters: [{ column: 'выручка', op: 'gt', value: 5 }],
+    select: ['Cost of sales'],
+  })
+  t.match(text, /^bad_request: There is no column "выручка"\. Did you mean "amount"\?/)
+  t.ok(
+    text.endsWith(
+      'Corrected call: query {"resource":"sales","filters":[{"column":"amount","op":"gt",' +
+        '"value":5}],"select":["cost"]}',
+    ),
+    text,
+  )
+  const rest = await world.get('/v1/sales?Revenue=gt.5', token)
+  isError(t, rest, 'bad_request', /no column or parameter "Revenue"\. Did you mean "amount"\?/)
 })
 
 await t.test('arguments by the names of other services are renamed', async (t) => {

@@ -94,7 +94,7 @@ await t.test('the error for a malformed question names the place and the right f
     ['null', 'the body: must be an object {filters, select, limit, cursor}, got null.'],
     ['5', 'the body: must be an object {filters, select, limit, cursor}, got 5.'],
     [{ limits: 5 }, 'limits: unknown key. Did you mean "limit"?'],
-    ['{"__proto__": 1}', '__proto__: unknown key.'],
+    ['{"__proto__": 1}', '__proto__: unknown key. It takes filters, select, limit, cursor.'],
     [{ filters: filter }, 'filters: must be a list of {column, op, value}.'],
     [{ filters: [5] }, 'filters.0: must be an object {column, op, value}, got 5.'],
     [{ filters: [{ op: 'eq' }] }, 'filters.0.column: is missing.'],
@@ -122,7 +122,11 @@ await t.test('the error for a malformed question names the place and the right f
 await t.test('any number of unknown keys is refused', (t) => {
   for (const count of [1, 7, 8, 9, 499, 500]) {
     const entries = Array.from({ length: count }, (_, index) => [`key_${index}`, index])
-    t.equal(refusal(Object.fromEntries(entries)), 'key_0: unknown key.', String(count))
+    t.equal(
+      refusal(Object.fromEntries(entries)),
+      'key_0: unknown key. It takes filters, select, limit, cursor.',
+      String(count),
+    )
   }
   t.end()
 })

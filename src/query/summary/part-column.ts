@@ -7,8 +7,8 @@ import { plainOperand, sideText } from '../../columns/formula.js'
 import type { Operand } from '../../columns/formula.js'
 import { badRequest } from '../../errors.js'
 import type { ServiceError } from '../../errors.js'
-import { didYouMean, nearestNames, quoted } from '../../text.js'
-import { visibleColumn } from '../check-parts.js'
+import { quoted } from '../../text.js'
+import { meantColumn, visibleColumn } from '../check-parts.js'
 
 /** The parameters of a summary that are lists of calls. */
 export type PartKey = 'group' | 'pivot' | 'measures' | 'having' | 'order' | 'by'
@@ -21,15 +21,14 @@ export type PartKey = 'group' | 'pivot' | 'measures' | 'having' | 'order' | 'by'
 export function findPartColumn(access: Access, name: string, key: PartKey, call: Call): Column {
   const column = visibleColumn(access, name)
   if (column) return column
-  const names = access.columns.map((each) => each.name)
-  const [near] = nearestNames(name, names)
+  const { guess, meant: near, certainty } = meantColumn(access, name)
   const detail =
-    `${key}: there is no column ${quoted(name)}.${didYouMean(name, names)} ` +
+    `${key}: there is no column ${quoted(name)}.${guess} ` +
     `GET /v1/${access.dataset.name}/schema lists the columns.`
   if (near === undefined) throw badRequest(detail)
   const operands = call.operands?.map((each) => each.map((one) => renamed(one, name, near)))
   const meant = { ...call, ...(operands ? { operands } : { name: near }) }
-  throw partError(detail, key, call, callText(meant))
+  throw partError(detail, key, call, callText(meant), certainty)
 }
 
 function renamed(operand: Operand, from: string, to: string): Operand {
