@@ -118,7 +118,7 @@ function withReadLists(content: unknown, lists: readonly string[]): unknown {
 
 /** Names with commas, which are no JSON. */
 function areNames(text: string): boolean {
-  return /^[\p{L}_*]/u.test(text) && !/^(?:null|true|false)$/.test(text)
+  return /^[\p{L}\p{N}_*]/u.test(text) && !/^(?:null|true|false)$/.test(text)
 }
 
 function notAList(key: string, text: string): ServiceError {

@@ -68,6 +68,7 @@ await t.test('filters and select are understood as JSON in a string too', (t) =>
   })
   const notList = 'select, sent as a string, is not valid JSON. Send a list of names.'
   t.equal(refusal({ select: 'year,2110' }), notList)
+  t.equal(refusal({ select: '2110,2400' }), notList, 'names of digits')
   t.equal(refusal({ filters: 'x' }), 'filters, sent as a string, is not valid JSON.')
   t.equal(refusal({ select: '"year"' }), 'select: must be a list of column names, got "year".')
   t.equal(refusal({ filters: '{"a":1}' }), 'filters: must be a list of {column, op, value}.')

@@ -409,7 +409,7 @@ await t.test('columns and search describe the columns that an agent asks for', a
   t.match(none.content, { columns: [], hint: /No column has "unicorn"/ })
   for (const [asked, problem] of [
     [{ columns: 'year' }, /columns, sent as a string, is not valid JSON/],
-    [{ columns: '2110' }, /columns: must be a list of column names/],
+    [{ columns: '2110,2400' }, /Corrected call: describe_resource .+\["2110","2400"\]/],
     [{ columns: Array<string>(1001).fill('year') }, /columns has 1001 elements, but at most 1000/],
     [{ search: 5 }, /search: must be words, /],
   ] as const) {

@@ -7,7 +7,7 @@ import type { Reply } from '../../harness/http.js'
 import type { Random } from '../../harness/random.js'
 import { askWell, checkCharge, differ, readTool, restFormats, restMessage } from './ask.js'
 import type { Asking, RestFormat } from './ask.js'
-import { drawFilter } from './draw-filter.js'
+import { drawFilters } from './draw-filter.js'
 import type { DrawnFilter } from './draw-filter.js'
 import { limitMax } from './fixture.js'
 import { cellValue, csvRows, jsonRows, ndjsonRows, toolColumns } from './table.js'
@@ -21,7 +21,6 @@ interface Page {
   readonly reply: Reply | null
 }
 
-const filterCounts = [0, 1, 1, 1, 1, 2, 2, 2, 3] as const
 const pageCounts = [1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 5] as const
 const rowDoors = [...doors, 'get'] as const
 const topDoors = ['get', 'mcp'] as const
@@ -91,11 +90,6 @@ export async function askTop(asking: Asking, table: Table): Promise<void> {
   if (reply === null) return
   const isTruncated = reply.headers['x-truncated'] === 'true'
   demand(isTruncated === sorted.length > limit, `X-Truncated is ${isTruncated}`)
-}
-
-function drawFilters(random: Random, table: Table): readonly DrawnFilter[] {
-  const count = random.oneOf(filterCounts)
-  return Array.from({ length: count }, () => drawFilter(random, table, random.oneOf(table.columns)))
 }
 
 /** The numbers of the rows that meet all filters. */

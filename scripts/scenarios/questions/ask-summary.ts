@@ -1,16 +1,12 @@
 import fc from 'fast-check'
-import type { Operator } from '../../../src/columns/operators.js'
-import { passes } from '../../../test/columns/fixtures/predicate-model.js'
 import { summaryParts } from '../../../test/engine/fixtures/summaries.js'
 import type { AskedSummary } from '../../../test/engine/fixtures/summaries.js'
 import type { ServedRow } from '../../../test/engine/fixtures/summary-model.js'
 import {
   askedSummary,
   checkSummary,
-  summaryFilters,
   summaryQuestion,
 } from '../../../test/engine/fixtures/summary-questions.js'
-import type { TestFilter } from '../../../test/support/carriers.js'
 import { restRows, sameCell } from '../../../test/support/query-results.js'
 import { doors, messageOf } from '../../harness/doors.js'
 import type { Words } from '../../harness/doors.js'
@@ -18,13 +14,15 @@ import { demand } from '../../harness/fault.js'
 import type { Reply } from '../../harness/http.js'
 import { askWell, checkCharge, readTool, restMessage } from './ask.js'
 import type { Asking } from './ask.js'
-import { cellText, cellValue } from './table.js'
+import { drawFilters } from './draw-filter.js'
+import type { DrawnFilter } from './draw-filter.js'
+import { cellText } from './table.js'
 import type { ModelColumn, Table } from './table.js'
 
-/** A table, and its rows as the model of aggregates reads them, by filter; null = all. */
+/** A table, and its rows as the model of aggregates reads them. */
 export interface SummedTable {
   readonly table: Table
-  readonly rowsOf: ReadonlyMap<(typeof summaryFilters)[number] | null, readonly ServedRow[]>
+  readonly rows: readonly ServedRow[]
 }
 
 /** Groups in a tool's answer, few enough that all of them fit. */
@@ -33,27 +31,18 @@ const distinctMax = 2
 /** A row of an aggregate, whose cells are numbers and texts. */
 const flatRow = /\{(?:[^"{}]|"(?:[^"\\]|\\.)*")*\}/g
 
-/** Reads the rows that each filter keeps once, not for each question. */
+/** Reads the rows once, not for each question. */
 export function summedTable(table: Table): SummedTable {
-  const all = Array.from(
+  const rows = Array.from(
     { length: table.rows },
     (_, row): ServedRow =>
       new Map(table.columns.map((column) => [column.name, cellText(column, row)])),
   )
-  const kept = summaryFilters.map((filter) => {
-    const [name, op, ...values] = filter
-    const column = columnOf(table, name)
-    const keeps = (_: ServedRow, row: number) => {
-      const value = cellValue(column, row)
-      return passes({ ...column.column, name: 'x' }, op, values, value)
-    }
-    return [filter, all.filter(keeps)] as const
-  })
-  return { table, rowsOf: new Map([[null, all], ...kept]) }
+  return { table, rows }
 }
 
 /** An aggregate by URL or body, now and then also by the tool, which must answer the same. */
-export async function askSummary(asking: Asking, { table, rowsOf }: SummedTable): Promise<void> {
+export async function askSummary(asking: Asking, { table, rows: all }: SummedTable): Promise<void> {
   const { random } = asking
   const [drawn] = fc.sample(summaryQuestion, { numRuns: 1, seed: random.whole(0, 2 ** 31 - 1) })
   if (!drawn) throw new Error('no question')
@@ -63,7 +52,8 @@ export async function askSummary(asking: Asking, { table, rowsOf }: SummedTable)
     group: drawn.group.filter((name) => !name.includes(':')),
     measures: allowed(drawn.measures),
   })
-  const words = wordsOf(table.dataset, asked, drawn.filter)
+  const filters = drawFilters(random, table)
+  const words = wordsOf(table.dataset, asked, filters)
   const door = random.oneOf([...doors, 'get'] as const)
   const told = door === 'mcp' ? { ...words, limit: Math.min(words.limit, toolLimit) } : words
   const format = random.oneOf(['json', 'ndjson'] as const)
@@ -71,7 +61,7 @@ export async function askSummary(asking: Asking, { table, rowsOf }: SummedTable)
   const reply = await askWell(asking, message)
   const rows = (reply.text.split('],"groups":')[0] ?? '').match(flatRow) ?? []
   const parts = summaryParts({ column: (name) => columnOf(table, name).column }, asked)
-  const kept = rowsOf.get(drawn.filter) ?? []
+  const kept = all.filter((_, row) => filters.every(({ keeps }) => keeps(row)))
   const { groups, rowsMet } = countsOf(reply, format)
   // Without a group, an answer does not say how many rows were met.
   const answer = { rows, groups, rowsMet: rows.length === 0 ? kept.length : rowsMet }
@@ -101,19 +91,13 @@ function allowed(measures: readonly string[]): string[] {
 function wordsOf(
   dataset: string,
   { group = [], measures, having = [], order = [], limit = 100 }: AskedSummary,
-  filter: (typeof summaryFilters)[number] | null,
+  filters: readonly DrawnFilter[],
 ): Words {
   const lists = { group, measures, having, order }
   const more = Object.fromEntries(
     Object.entries(lists).flatMap(([name, list]) => (list.length === 0 ? [] : [[name, list]])),
   )
-  return { dataset, tool: 'aggregate', filters: filter ? [testFilter(filter)] : [], limit, more }
-}
-
-function testFilter([name, op, ...values]: readonly [string, Operator, ...string[]]): TestFilter {
-  if (op === 'in') return [name, op, values]
-  const [value] = values
-  return value === undefined ? [name, op] : [name, op, value]
+  return { dataset, tool: 'aggregate', filters: filters.map(({ asked }) => asked), limit, more }
 }
 
 /** Groups and rows, which the body says or the headers. */

@@ -25,6 +25,7 @@ interface Operand {
 }
 
 const listMax = 12
+const filterCounts = [0, 1, 1, 1, 1, 2, 2, 2, 3] as const
 /** More digits than any column holds. */
 const farDigits = 40
 /** What a timestamp's or a number's text has beyond the column's own places. */
@@ -32,6 +33,12 @@ const finerPlaces = 1
 const timestampPlacesMax = 9
 /** Numbers that JSON readers keep are also sent without quotes. */
 const plainNumber = /^-?(?:0|[1-9]\d{0,13})$/
+
+/** Draws filters on any columns, several of them on the same one. */
+export function drawFilters(random: Random, table: Table): readonly DrawnFilter[] {
+  const count = random.oneOf(filterCounts)
+  return Array.from({ length: count }, () => drawFilter(random, table, random.oneOf(table.columns)))
+}
 
 /** Draws a filter on one column, with any of its operators. */
 export function drawFilter(random: Random, table: Table, column: ModelColumn): DrawnFilter {
