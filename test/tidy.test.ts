@@ -57,7 +57,7 @@ const weights: Readonly<Record<string, number>> = {
   portal: 10_548,
   query: 3958,
   registry: 2350,
-  sales: 9971,
+  sales: 9976,
   service: 4606,
   sheet: 498,
   versions: 6859,
