@@ -27,6 +27,16 @@ export const mutations = {
       SqliteFile.prototype.all = all
     }
   },
+  'a confirmed order waits on': () => {
+    const { all } = SqliteFile.prototype
+    SqliteFile.prototype.all = function open<Row>(statement: Sql): Row[] {
+      const rows = all.call(this, statement) as Row[]
+      return rows.map((row) => ({ ...row, ...(isConfirmed(row) && { state: 'waiting' }) }))
+    }
+    return () => {
+      SqliteFile.prototype.all = all
+    }
+  },
   'readyz is always ready': () => {
     const { isWritable } = WriteHealth.prototype
     WriteHealth.prototype.isWritable = () => Promise.resolve(true)
@@ -41,4 +51,10 @@ export type Mutation = keyof typeof mutations
 /** A row of what a request is admitted by. */
 function isToken(row: unknown): boolean {
   return typeof row === 'object' && row !== null && 'tokenExpiresAt' in row
+}
+
+/** A row of a confirmed order, whole. */
+function isConfirmed(row: unknown): boolean {
+  if (typeof row !== 'object' || row === null || !('payUntil' in row)) return false
+  return 'state' in row && row.state === 'confirmed'
 }

@@ -1,4 +1,6 @@
 import { dayMs } from '../clock.js'
+import { ordersWhere } from './orders.js'
+import type { Order } from './orders.js'
 import { sql } from './store/sql.js'
 import type { ControlStore } from './store/store.js'
 
@@ -37,4 +39,20 @@ export function orderDaysSince(store: ControlStore, day: number): Promise<readon
        AND (ordered_at >= ${from} OR done_at >= ${from})
      GROUP BY 1, 2, 3`,
   )
+}
+
+/** The newest orders that can be confirmed or declined, and how many there are. */
+export async function openOrders(
+  store: ControlStore,
+  limit: number,
+): Promise<{ readonly newest: readonly Order[]; readonly count: number }> {
+  // An expired one without a price was replaced by a newer one.
+  const isOpen = sql`state IN ('waiting', 'expired') AND amount_rub > 0`
+  const [counted] = await store.all<{ count: number }>(
+    sql`SELECT count(*) AS count FROM orders WHERE ${isOpen}`,
+  )
+  const newest = sql`SELECT id FROM orders WHERE ${isOpen} ORDER BY ordered_at DESC, id DESC
+     LIMIT ${limit}`
+  const orders = await ordersWhere(store, sql`id IN (${newest})`)
+  return { newest: orders.reverse(), count: counted?.count ?? 0 }
 }

@@ -192,22 +192,6 @@ export function listOrders(store: ControlStore, states: readonly OrderState[]): 
   return ordersWhere(store, sql`state IN (${sqlList(states)})`)
 }
 
-/** The newest orders that can be confirmed or declined, and how many there are. */
-export async function openOrders(
-  store: ControlStore,
-  limit: number,
-): Promise<{ readonly newest: readonly Order[]; readonly count: number }> {
-  // An expired one without a price was replaced by a newer one.
-  const isOpen = sql`state IN ('waiting', 'expired') AND amount_rub > 0`
-  const [counted] = await store.all<{ count: number }>(
-    sql`SELECT count(*) AS count FROM orders WHERE ${isOpen}`,
-  )
-  const newest = sql`SELECT id FROM orders WHERE ${isOpen} ORDER BY ordered_at DESC, id DESC
-     LIMIT ${limit}`
-  const orders = await ordersWhere(store, sql`id IN (${newest})`)
-  return { newest: orders.reverse(), count: counted?.count ?? 0 }
-}
-
 /** The orders of a subscription, oldest first. */
 export function ordersOfSubscription(
   store: ControlStore,

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -72,6 +72,8 @@ await t.test('what a killed server wrote by half is not served, and is made agai
   rmSync(json)
   writeFileSync(`${json}.part`, '{"kind":')
   writeFileSync(json.replace(/json$/, 'parquet'), 'PAR1')
+  const sorted = join(json, '..', `first-${first}.parquet.sorted`)
+  writeFileSync(sorted, 'PAR1')
   const { world: next } = await start(t, at)
   const ask = () => next.get(`/v1/firms/changes?since=${first}`, token)
   let changes = await ask()
@@ -80,6 +82,7 @@ await t.test('what a killed server wrote by half is not served, and is made agai
     changes = await ask()
   }
   t.same(changes.body.data, [{ change: 'changed', fields: ['v'], row: { inn: 'a', v: 2 } }])
+  t.notOk(existsSync(sorted))
 })
 
 await t.test('of what another release computed, an export is advised', async (t) => {

@@ -11,7 +11,7 @@ import { liveGrants } from '../../src/control/grants.js'
 import * as letters from '../../src/control/letters.js'
 import * as codes from '../../src/control/mailed-codes/email-codes.js'
 import * as reloads from '../../src/control/reload-requests.js'
-import { orderDaysSince, paidByDay } from '../../src/control/order-counts.js'
+import { openOrders, orderDaysSince, paidByDay } from '../../src/control/order-counts.js'
 import * as links from '../../src/control/order-links.js'
 import * as orders from '../../src/control/orders.js'
 import { findPayment, insertPayment, paymentsOf } from '../../src/control/payments.js'
@@ -103,8 +103,8 @@ await t.test("links of orders, owners' sessions and counts of refusals", async (
     t.match(page, [{ email }])
     t.same(await usageOfMonth(store, '2026-06', page), [])
   }
-  t.match(await orders.openOrders(store, 1), { newest: [{ orderId }], count: 1 })
-  t.match(await orders.openOrders(store, 0), { newest: [], count: 1 })
+  t.match(await openOrders(store, 1), { newest: [{ orderId }], count: 1 })
+  t.match(await openOrders(store, 0), { newest: [], count: 1 })
 })
 
 // Guarantee: no refused request is counted twice or lost while the store can't be written.

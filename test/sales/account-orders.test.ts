@@ -239,12 +239,29 @@ await t.test('what can not be ordered is refused, in the language of the page', 
   t.equal(await end(), yearLater)
 })
 
-await t.test('free plans are renewed for a year immediately', async (t) => {
-  const { quote, order, read, end } = await account(t, ['things:free'])
+await t.test('free plans are renewed for a year, at once, in the last month', async (t) => {
+  const { shop, send, quote, order, read, end } = await account(t, ['things:free'])
+  const { clock } = shop.world
+  const early = async () => {
+    t.equal((await read()).renewal, null)
+    for (const act of ['quote', 'order']) {
+      const { status, text } = await send(act, { months: '1', amount: '0' })
+      t.equal(status, 400)
+      t.match(text, 'renewed in the last month')
+    }
+    t.equal((await read()).orders.length, 1, 'nothing was ordered')
+  }
+  await early()
+  clock.ms = Date.UTC(2027, 9, 15, 12) - 1
+  await early()
+  clock.ms += 1
   t.same((await read()).renewal, { months: 12 })
   t.match(await quote({ months: '1' }), { amount: '0', lead: 'Price: Free.' })
-  t.match(await order({ months: '1' }, 0), { state: 'confirmed' })
+  t.match(await order({ months: '1' }, 0), { kind: 'renew', state: 'confirmed' })
   t.equal(await end(), Date.UTC(2028, 10, 15, 12))
+  t.equal((await read()).renewal, null, 'once')
+  clock.ms = Date.UTC(2028, 11, 1, 12)
+  t.same((await read()).renewal, { months: 12 }, 'one that is over begins again')
 })
 
 await t.test('the account of a closed shop shows the address of the owner', async (t) => {

@@ -12,12 +12,16 @@ import { runJob } from '../../scripts/simulate/start-child.js'
 const found: Readonly<Record<Mutation, RegExp>> = {
   'one row of each page is not charged': /rows delivered/,
   'a revoked token works': /^a token of sub\d+: 200 and not 401$/,
+  'a confirmed order waits on': /^ord\d+: confirmed with 2 letters, 2 entries$/,
   'readyz is always ready': /^readyz says 200 while the disk is full$/,
 }
 
-/** Sold, revoked, read and full, an hour after each other. */
+/** Sold, revoked, read and full, ordered and decided, an hour after each other. */
 const provoking: readonly PlannedEvent[] = (
-  ['sell', 'sell', 'read', 'revoke', 'read', 'full disk', 'revoke', 'read'] as const
+  [
+    ...['sell', 'sell', 'read', 'revoke', 'read', 'full disk', 'revoke', 'read'],
+    ...['order', 'order', 'order', "owner's page", "owner's page", "owner's page", "owner's page"],
+  ] as const
 ).map((kind, at) => ({ atMs: at * 3_600_000, kind, seed: at, kill: null, killNext: null }))
 
 const faults = Object.keys(mutations) as Mutation[]

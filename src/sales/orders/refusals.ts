@@ -6,6 +6,7 @@ const refusals = {
   closed: ['not_found', 'Nothing can be ordered here.'],
   choice: ['bad_request', 'Choose a plan that is on offer, one for each dataset.'],
   months: ['bad_request', 'Choose 1 to 120 months, and at most 120 ahead.'],
+  early: ['bad_request', 'A free subscription is renewed in the last month of its term.'],
   price: ['bad_request', 'A price has changed since. Order again.'],
   company: [
     'bad_request',

@@ -60,6 +60,8 @@ export async function quoteRenewal(
   const start = isLive ? subscription.expiresAt : now
   const anchorDay = isLive ? subscription.anchorDay : dayOfMonth(now)
   const expiresAt = addMonths(start, months, anchorDay)
+  // What is free can be ended for all within about a year.
+  if (isFree && expiresAt > addMonths(now, months + 1)) throw new ShopRefusal('early')
   if (expiresAt > addMonths(now, monthsMax)) throw new ShopRefusal('months')
   return { months, amountRub: priceRub(plans, months), expiresAt }
 }

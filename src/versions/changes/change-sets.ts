@@ -1,5 +1,5 @@
 import { mkdir, open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, parse } from 'node:path'
 import { setLayout } from './change-set.js'
 import type { ChangeSet } from './change-set.js'
 
@@ -76,13 +76,13 @@ export class ChangeSets {
     }
   }
 
-  /** Removes what is not one of these steps. */
+  /** Removes what is not one of these steps, and what a killed comparison left. */
   async keep(dataset: string, steps: readonly Step[]): Promise<void> {
     const kept = new Set(steps.map(nameOf))
     const folder = join(this.folder, dataset)
     for (const file of await readdir(folder).catch(() => [])) {
-      const [name = ''] = file.split('.', 1)
-      if (kept.has(name)) continue
+      const { name, ext } = parse(file)
+      if (kept.has(name) && endings.has(ext)) continue
       await rm(join(folder, file), { force: true })
       this.#known.delete(join(folder, file))
     }
@@ -98,6 +98,9 @@ async function synced(path: string): Promise<void> {
   const file = await open(path, 'r+')
   await file.sync().finally(() => file.close())
 }
+
+/** What is kept of a step. */
+const endings: ReadonlySet<string> = new Set(['.json', '.parquet'])
 
 function nameOf({ previous, version }: Step): string {
   return `${previous ?? 'first'}-${version}`

@@ -303,6 +303,10 @@ class Shopping {
     const amount = monthly(atEnd) * (bought - 2 * Math.floor(bought / 12))
     const placed = await this.#attempt(() => orderRenewal(this.#shop, id, count))
     if (placed === null) return
+    if (monthly(atEnd) === 0) {
+      const latest = monthsLater(this.#now, 13, dayOf(this.#now))
+      same(this.#renewed(sub, bought) <= latest, true, 'free plans are renewed in the last month')
+    }
     if (monthly(atEnd) < monthly(sub.grants)) this.#note('renewal with cheaper plans')
     this.#replace(id)
     const facts = { kind: 'renew', amount, months: bought, sub: id, basis: 0, at: null } as const

@@ -10,6 +10,7 @@ const refusals: Readonly<Record<RefusalReason, string>> = {
   email: 'Give one plain e-mail address, such as name@example.org.',
   choice: 'Choose at least one plan, and one plan for each dataset.',
   months: 'Choose 1 to 120 months. A subscription ends at most 120 months ahead.',
+  early: 'A free subscription is renewed in the last month of its term.',
   code: 'The code is wrong, was used, or is no longer accepted. Check it, or ask for a new one.',
   used:
     'This code was used already, and what it was for is done: you are signed in, or look into ' +

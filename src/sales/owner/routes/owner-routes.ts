@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sessionSecret } from '../../../access/session-cookie.js'
 import type { DatasetState } from '../../../control/dataset-state.js'
-import { openOrders } from '../../../control/orders.js'
+import { openOrders } from '../../../control/order-counts.js'
 import { endSession } from '../../../control/sessions/sessions.js'
 import { hashToken } from '../../../control/tokens/token-format.js'
 import { badRequest } from '../../../errors.js'
