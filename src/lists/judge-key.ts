@@ -49,7 +49,9 @@ export function keyJudge({ type, check }: KeyColumn, addZeros: boolean): JudgeCe
   // A column of numbers has no zeros at the start.
   const isNumber = type === 'integer' || type === 'number'
   return (cell) => {
-    const text = (cell ?? '').trim()
+    const trimmed = (cell ?? '').trim()
+    // Programs that take a tax number for a measured one write 7708004767.0.
+    const text = check === undefined ? trimmed : trimmed.replace(/^(\d+)\.0+$/, '$1')
     const isKey = text !== '' && text.length <= keyLettersMax && !noKey.test(text) && hasForm(text)
     if (isKey && isRight(text)) return { kind: 'key', key: plainKey(type, text), restored: null }
     const withZero = isKey && isRight(`0${text}`) ? `0${text}` : null

@@ -23,9 +23,8 @@ import {
   linkPage,
   linkedOrderPage,
   overPage,
-  ownerPage,
-  shownMax,
-} from './owner-pages.js'
+} from './decision-pages.js'
+import { ownerPage, shownMax } from './owner-pages.js'
 
 export interface OwnerRouteParts {
   readonly site: Site
