@@ -54,7 +54,7 @@ const weights: Readonly<Record<string, number>> = {
   lists: 1076,
   mcp: 2165,
   names: 1649,
-  portal: 10_599,
+  portal: 10_606,
   query: 3958,
   registry: 2350,
   sales: 9979,
