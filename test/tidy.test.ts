@@ -54,7 +54,7 @@ const weights: Readonly<Record<string, number>> = {
   lists: 1078,
   mcp: 2166,
   names: 1765,
-  portal: 10_599,
+  portal: 10_606,
   query: 3993,
   registry: 2350,
   sales: 10_006,

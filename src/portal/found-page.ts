@@ -20,18 +20,22 @@ export function searchForm(
   kept: QueryParts = [],
 ): Html | null {
   const { words, root, language, person } = context
-  const { name, entity, columns, hasDemo } = dataset
+  const { name, entity, hasDemo } = dataset
   if (!entity || !(hasDemo || person?.payer?.grants.has(name))) return null
   const say = entityWords(language)
   const id = `find-${name}`
   const called = (column: string | null) =>
-    columns.find((each) => each.name === column)?.label ?? column ?? words.name
+    column === null ? words.name : labelOf(dataset, column)
   return html`<form class="find" action="${root}/datasets/${name}/find" role="search">
     <label for="${id}">${say.findLabel(called(entity.name), called(entity.key))}</label>
     <input id="${id}" name="q" type="search" value="${q}" maxlength="200" required />
     ${keptFields(context, kept)}
     <button>${say.find}</button>
   </form>`
+}
+
+function labelOf({ columns }: ShownDataset, column: string): string {
+  return columns.find(({ name }) => name === column)?.label ?? column
 }
 
 /** Entities that what is found is compared with, as parameters of the search. */
@@ -58,6 +62,8 @@ export function foundPage(
 ): string {
   const { link, root, language } = context
   const say = entityWords(language)
+  // Their names would be read, and charged, once more.
+  const keyLabel = labelOf(dataset, dataset.entity?.key ?? '')
   const item = ({ key, name, period, matched }: ShownEntry) => {
     const to = link(`/datasets/${dataset.name}/${encodeForUrl(key)}`)
     const also = matched === name || matched === key ? null : html` · ${matched}`
@@ -85,7 +91,8 @@ export function foundPage(
             ${chosen.map(
               (key) =>
                 html`<label
-                  ><input type="checkbox" name="keys" value="${key}" checked /> ${key}</label
+                  ><input type="checkbox" name="keys" value="${key}" checked /> ${keyLabel}
+                  ${key}</label
                 > `,
             )}
           </p>`

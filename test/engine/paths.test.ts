@@ -153,7 +153,7 @@ await t.test(
     )
     t.same(
       opened.map(({ rows: count, bounds }) => [count, bounds.get('k')]),
-      [1, 3, 4, 2].map((n) => [n, { min: '0', max: String(n - 1) }]),
+      [1, 3, 4, 2].map((n) => [n, { min: '0', max: String(n - 1), isFull: true }]),
     )
   },
 )

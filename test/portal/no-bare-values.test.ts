@@ -16,6 +16,7 @@ const pages = [
   '/',
   '/datasets/firms',
   '/datasets/firms/find?q=firm',
+  '/datasets/firms/find?q=firm&with=01',
   '/datasets/firms/01',
   '/datasets/firms/02?line=margin',
   '/datasets/firms/compare?keys=01,02,03,04',
@@ -98,8 +99,10 @@ await t.test('codes stand with labels, figures with units, and none is raw', asy
       for (const [, code = ''] of words.matchAll(/(62\.0\d)(?! ·)/g)) {
         t.fail(`${code} alone: ${name}`)
       }
-      for (const [, , heading = ''] of html.matchAll(headings)) {
-        t.notMatch(wordsOf(heading).trim(), codes, `a label comes first: ${name}`)
+      for (const [, tag, heading = ''] of html.matchAll(headings)) {
+        const text = wordsOf(heading).trim()
+        t.notMatch(text, codes, `a label comes first: ${name}`)
+        if (tag === 'label') t.notMatch(text, /^\d+$/, `a key has its label: ${name}`)
       }
       for (const [row = ''] of html.matchAll(/<tr>.*?<\/tr>/gs)) {
         const text = wordsOf(row)

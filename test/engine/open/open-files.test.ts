@@ -106,9 +106,14 @@ await t.test('names may have any form', async (t) => {
     columns.map(({ name }) => name),
     [...names, 'a', 'lambda'],
   )
+  // DuckDB shows a name with a comma like a nested one: its bounds are read from the column.
+  const isFull = ({ length }: readonly string[]) => length === 1 && { isFull: true as const }
   t.strictSame(
     [...bounds],
-    names.map((name, index) => [name, { min: `${index}`, max: `${index}` }]),
+    names.map((name, index) => [
+      name,
+      { min: `${index}`, max: `${index}`, ...isFull(name.split(', ')) },
+    ]),
   )
   const world = await openEngine(t, { files: { 'a.parquet': `SELECT ${cells.join(', ')}` } })
   const { rows } = await world.read([])
@@ -312,7 +317,7 @@ await t.test('rows are counted as they are read, whatever the footer says of the
   patch(path, '\x16\x0c\x19\x1c', '\x16\x00\x19\x1c')
   const { rows, bounds } = await openOne(path, ['x'])
   t.equal(rows, 6)
-  t.strictSame(bounds.get('x'), { min: '0', max: '5' })
+  t.strictSame(bounds.get('x'), { min: '0', max: '5', isFull: true })
 })
 
 await t.test('a file of very many columns is refused, with the way on', async (t) => {

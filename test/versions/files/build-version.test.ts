@@ -25,6 +25,9 @@ await t.test('a version has its rows, bytes and newest modification time', async
   t.equal(version.dataset, 'things')
 })
 
+/** No value is empty. */
+const isFull = true
+
 await t.test('each file has the bounds of key and history columns only', async (t) => {
   const version = await openThings(
     t,
@@ -41,13 +44,13 @@ await t.test('each file has the bounds of key and history columns only', async (
     [
       {
         id: { min: 'a\u00e9', max: 'b' },
-        n: { min: -3n, max: 5n },
+        n: { min: -3n, max: 5n, isFull },
         year: { min: 2020n, max: 2022n },
       },
-      { id: null, n: { min: 1n, max: 1n }, year: { min: 2024n, max: 2024n } },
-      { id: { min: 'z', max: 'z' }, n: null, year: { min: 2021n, max: 2021n } },
+      { id: null, n: { min: 1n, max: 1n, isFull }, year: { min: 2024n, max: 2024n, isFull } },
+      { id: { min: 'z', max: 'z', isFull }, n: null, year: { min: 2021n, max: 2021n, isFull } },
     ],
-    'null where every value is empty or the file lacks the column',
+    'null where every value is empty or the file lacks the column; full where none is empty',
   )
   t.equal(version.newestHistory, 2024n)
 })
@@ -69,17 +72,17 @@ await t.test(
     )
     const bounds = version.files.map((file) => Object.fromEntries(file.bounds))
     t.same(bounds[0], {
-      price: { min: 500n, max: 500n },
-      day: { min: 19782n, max: 19782n },
-      at: { min: -500000n, max: -500000n },
+      price: { min: 500n, max: 500n, isFull },
+      day: { min: 19782n, max: 19782n, isFull },
+      at: { min: -500000n, max: -500000n, isFull },
     })
     t.same(bounds[1], {
-      price: { min: 1025n, max: 1025n },
-      day: { min: -719162n, max: -719162n },
+      price: { min: 1025n, max: 1025n, isFull },
+      day: { min: -719162n, max: -719162n, isFull },
       at: null,
     })
     t.same(bounds[2], {
-      price: { min: -1n, max: -1n },
+      price: { min: -1n, max: -1n, isFull },
       day: { min: 19723n, max: 19723n },
       at: null,
     })

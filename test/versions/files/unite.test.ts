@@ -168,7 +168,7 @@ await t.test('the registry renames, hides, describes, and shows numbers as text'
   t.match(id, { name: 'id', asText: true })
   t.match(rest, { name: 'rest', description: null, unit: null })
   t.same(version.key, [line], 'the key is given by its shown name')
-  t.same(version.files[0]?.bounds.get('2110'), { min: 1n, max: 1n })
+  t.same(version.files[0]?.bounds.get('2110'), { min: 1n, max: 1n, isFull: true })
 })
 
 await t.test('the registry has priority over the dictionary', async (t) => {
