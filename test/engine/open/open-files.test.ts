@@ -315,6 +315,14 @@ await t.test('rows are counted as they are read, whatever the footer says of the
   t.strictSame(bounds.get('x'), { min: '0', max: '5' })
 })
 
+await t.test('a file of many columns opens in little memory', async (t) => {
+  const folder = t.testdir({})
+  const columns = Array.from({ length: 1500 }, (_, at) => `${at} AS c${at}`)
+  await writeParquet(folder, { 'a.parquet': `SELECT ${columns.join(', ')}` })
+  const [file] = await duckDbOpener(32 * 1024 ** 2)([join(folder, 'a.parquet')], [])
+  t.equal(file?.columns.length, 1500)
+})
+
 await t.test('a file of very many columns is refused, with the way on', async (t) => {
   const folder = t.testdir({})
   const columns = (count: number) =>

@@ -27,7 +27,7 @@ import { fitColumns } from './fit-columns.js'
 import { groupFiles, readLayout } from './parquet-schemas.js'
 import type { FileGroup } from './parquet-schemas.js'
 import { readBounds } from './read-bounds.js'
-import { findUnreadable, readValues } from './read-values.js'
+import { findUnreadable, readValues, slices } from './read-values.js'
 import type { InSandbox } from './read-values.js'
 import { isEncrypted, unreadableReason } from './unreadable.js'
 
@@ -137,7 +137,7 @@ async function openTogether(
   const run = runnerOn(connection, abortAfter(machineClock, timeoutMs))
   const opened = new Map<string, OpenedFile>()
   for (const group of await groupFiles(connection, run, paths)) {
-    await probe(run, group)
+    for (const columns of slices(group.columns)) await probe(run, { ...group, columns })
     await checkStatistics(run, group)
     await readValues(run, { ...group, columns: group.columns.filter((each) => !isCompared(each)) })
     const bounds = await groupBounds(run, group, boundsOf)
@@ -152,7 +152,7 @@ async function openTogether(
   return paths.map((path) => required(opened.get(path)))
 }
 
-/** Reads and encodes a few rows of every column of each file, like a served page. */
+/** Reads and encodes a few rows of these columns of each file, like a served page. */
 async function probe(run: RunStatement, { files, columns }: FileGroup): Promise<void> {
   const row = encodeRow(
     duckdb,

@@ -4,7 +4,7 @@ import type { DataType } from '../../../columns/data-type.js'
 import { quoted } from '../../../text.js'
 import { FileError } from '../../../versions/opener.js'
 import type { FileColumn } from '../../../versions/opener.js'
-import { bindPaths, boundFilesSql } from '../paths.js'
+import { bindPaths, boundFilesSql, filesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 import { checkRanges } from './check-ranges.js'
 import { isCut, markColumns, readTexts, readWriters } from './mark-columns.js'
@@ -128,19 +128,15 @@ async function readColumns(
   for (const { name, siblings } of top) {
     for (const each of siblings) requireDistinct(each, path, ` inside ${quoted(name)}`)
   }
-  const prepared = await connection.prepare(`SELECT * FROM ${boundFilesSql('$1')} LIMIT 0`)
+  // It is not run: DuckDB would take memory for some thousand rows.
+  const prepared = await connection.prepare(`SELECT * FROM ${filesSql([path])}`)
   try {
-    const { value, type } = bindPaths([path])
-    prepared.bindValue(1, value, type)
-    const result = await prepared.run()
-    const columns = result.columnNames().map((name, index) => ({
-      name,
-      type: withoutTypes(dataTypeOf(result.columnType(index)), top[index]?.leafTypes ?? []),
-      required: top[index]?.required ?? false,
-      ...(top[index]?.logicalTypes.some(isCut) === true && { marks: ['cut nanoseconds'] as const }),
+    return top.map(({ logicalTypes, leafTypes, required }, index) => ({
+      name: prepared.columnName(index),
+      type: withoutTypes(dataTypeOf(prepared.columnType(index)), leafTypes),
+      required,
+      ...(logicalTypes.some(isCut) && { marks: ['cut nanoseconds'] as const }),
     }))
-    if (columns.length === 0) throw new FileError(path, 'has no columns')
-    return columns
   } finally {
     prepared.destroySync()
   }
