@@ -5,7 +5,7 @@ import type { FileColumn } from '../../../versions/opener.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 import { identifier, literal } from '../../sql/quote.js'
-import type { FileGroup } from './parquet-schemas.js'
+import type { FileGroup } from './file-group.js'
 import { isDoubtful, lengthSql, slices } from './read-values.js'
 
 /** Rows that are looked up together for their row group. */

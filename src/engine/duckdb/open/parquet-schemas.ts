@@ -7,18 +7,13 @@ import type { FileColumn } from '../../../versions/opener.js'
 import { bindPaths, boundFilesSql, filesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 import { checkRanges } from './check-ranges.js'
+import type { FileGroup } from './file-group.js'
 import { isCut, markColumns, readTexts, readWriters } from './mark-columns.js'
 import { dataTypeOf } from './parquet-columns.js'
 import { readSchemaTree } from './schema-tree.js'
 
 /** Wider rows than these are tables on their side. */
 const columnsMax = 10_000
-
-/** Files that have the same columns with the same types. */
-export interface FileGroup {
-  readonly files: readonly { readonly path: string; readonly rows: number }[]
-  readonly columns: readonly FileColumn[]
-}
 
 /**
  * Groups files by Parquet schema, with the columns of each group; every file is in one group.

@@ -11,7 +11,7 @@ import { duckdb } from '../dialect.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 import { identifier } from '../../sql/quote.js'
-import type { FileGroup } from './parquet-schemas.js'
+import type { FileGroup } from './file-group.js'
 import { unreadableReason } from './unreadable.js'
 
 /** Columns of one statement: it is planned in a few milliseconds. */
