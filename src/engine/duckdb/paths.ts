@@ -24,19 +24,7 @@ export function bindPaths(paths: readonly string[]): BoundValue {
 
 /** SQL that reads the rows of the files bound to a parameter, with the columns of each file. */
 export function boundFilesSql(parameter: `$${number}`): string {
-  return readSql(parameter)
-}
-
-/**
- * The same of these files: a statement of which DuckDB knows the columns before values are bound.
- * @throws RangeError for a path that DuckDB treats as a pattern
- */
-export function filesSql(paths: readonly string[]): string {
-  return readSql(pathsSql(paths))
-}
-
-function readSql(paths: string): string {
-  return `read_parquet(${paths}, hive_partitioning = false, union_by_name = false)`
+  return `read_parquet(${parameter}, hive_partitioning = false, union_by_name = false)`
 }
 
 /**

@@ -4,13 +4,16 @@ import type { DataType } from '../../../columns/data-type.js'
 import { quoted } from '../../../text.js'
 import { FileError } from '../../../versions/opener.js'
 import type { FileColumn } from '../../../versions/opener.js'
-import { bindPaths, boundFilesSql, filesSql } from '../paths.js'
+import { bindPaths, boundFilesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
+import { identifier } from '../../sql/quote.js'
 import { checkRanges } from './check-ranges.js'
 import type { FileGroup } from './file-group.js'
 import { isCut, markColumns, readTexts, readWriters } from './mark-columns.js'
 import { dataTypeOf } from './parquet-columns.js'
+import { slices } from './read-values.js'
 import { readSchemaTree } from './schema-tree.js'
+import type { SchemaColumn } from './schema-tree.js'
 
 /** Wider rows than these are tables on their side. */
 const columnsMax = 10_000
@@ -123,15 +126,32 @@ async function readColumns(
   for (const { name, siblings } of top) {
     for (const each of siblings) requireDistinct(each, path, ` inside ${quoted(name)}`)
   }
-  // It is not run: DuckDB would take memory for some thousand rows.
-  const prepared = await connection.prepare(`SELECT * FROM ${filesSql([path])}`)
+  const columns: FileColumn[] = []
+  for (const slice of slices(top)) {
+    const types = await readTypes(connection, path, slice)
+    for (const [index, { name, required, logicalTypes, leafTypes }] of slice.entries()) {
+      const type = withoutTypes(types[index] ?? noType, leafTypes)
+      const marks = logicalTypes.some(isCut) && { marks: ['cut nanoseconds'] as const }
+      columns.push({ name, type, required, ...marks })
+    }
+  }
+  return columns
+}
+
+/** Of a few columns: DuckDB takes memory for some thousand rows of each, though it reads none. */
+async function readTypes(
+  connection: DuckDBConnection,
+  path: string,
+  columns: readonly SchemaColumn[],
+): Promise<readonly DataType[]> {
+  const names = columns.map(({ name }) => identifier(name))
+  const sql = `SELECT ${names.join(', ')} FROM ${boundFilesSql('$1')} LIMIT 0`
+  const prepared = await connection.prepare(sql)
   try {
-    return top.map(({ logicalTypes, leafTypes, required }, index) => ({
-      name: prepared.columnName(index),
-      type: withoutTypes(dataTypeOf(prepared.columnType(index)), leafTypes),
-      required,
-      ...(logicalTypes.some(isCut) && { marks: ['cut nanoseconds'] as const }),
-    }))
+    const { value, type } = bindPaths([path])
+    prepared.bindValue(1, value, type)
+    const result = await prepared.run()
+    return columns.map((_, index) => dataTypeOf(result.columnType(index)))
   } finally {
     prepared.destroySync()
   }

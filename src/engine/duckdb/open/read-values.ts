@@ -147,7 +147,7 @@ export function lengthSql(value: string, type: DataType): string {
 }
 
 /** Columns in parts for one statement each. */
-export function* slices(columns: readonly FileColumn[]): Generator<readonly FileColumn[]> {
+export function* slices<T>(columns: readonly T[]): Generator<readonly T[]> {
   for (let from = 0; from < columns.length; from += columnsMax) {
     yield columns.slice(from, from + columnsMax)
   }
