@@ -98,7 +98,12 @@ const scalarRules: Readonly<Record<ScalarName, ColumnRules>> = {
     domain: { kind: 'text', form: 'uuid' },
     example: '123e4567-e89b-12d3-a456-426614174000',
   },
-  DATE: { shown: 'date', domain: instants(0, 31, parseDate), example: '2024-12-31' },
+  DATE: {
+    shown: 'date',
+    // Of dates, unlike timestamps, the number below that of -infinity is a day.
+    domain: { ...instants(0, 31, parseDate), min: -(2n ** 31n) },
+    example: '2024-12-31',
+  },
   TIME: times(6),
   TIME_NS: times(9),
   TIMESTAMP_S: timestamps(0),

@@ -6,8 +6,8 @@ import type { Problem } from './registry.js'
 
 /** Names of request parameters. */
 export const reservedNames: readonly string[] = ['select', 'limit', 'cursor', 'format']
-/** Other parameters of aggregates and `top`: a filter on such a column needs POST or MCP. */
-export const summaryNames: readonly string[] = [
+/** Other parameters: where they are one, a filter on such a column needs POST or MCP. */
+export const parameterNames: readonly string[] = [
   'group',
   'measures',
   'having',
@@ -16,6 +16,13 @@ export const summaryNames: readonly string[] = [
   'rest',
   'labels',
   'by',
+  'q',
+  'since',
+  'watch',
+  'header',
+  'lang',
+  'excel',
+  'explain',
 ]
 /** The engine's names for a row's position; a column of this name would hide it. */
 const positionNames: readonly string[] = ['file_row_number', 'file_index']

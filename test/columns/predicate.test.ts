@@ -220,6 +220,7 @@ await t.test('a day beyond the range of a column is later, or earlier, than all 
   }
   t.equal(passes(dates.column, 'eq', ['+5881580-07-10'], newest), true, 'the last day')
   t.equal(passes(dates.column, 'eq', ['+5881580-07-11'], newest), false, 'that day is infinity')
+  t.equal(passes(dates.column, 'eq', ['-5877641-06-23'], -(2n ** 31n)), true, 'the first day')
   t.end()
 })
 

@@ -2,7 +2,7 @@ import type { Dataset } from '../../catalog/dataset.js'
 import { brokenLinks } from '../../catalog/links.js'
 import type { PublishedVersion } from '../../control/dataset-versions.js'
 import type { Grant } from '../../control/grants.js'
-import { summaryNames } from '../../registry/column-names.js'
+import { parameterNames } from '../../registry/column-names.js'
 import { keyProblem } from '../../versions/changes/change-set.js'
 import { plansOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
@@ -121,7 +121,7 @@ function versionFindings(
   return [
     ...findings,
     ...columnFindings(version),
-    ...parameterNames(version),
+    ...parameterFindings(version),
     ...undescribed(version, registry),
   ]
 }
@@ -135,13 +135,13 @@ function emptyHistory({ plans }: Dataset, version: Version): readonly Finding[] 
   return [finding('history_empty', message)]
 }
 
-/** In rows, such a column is filtered like any other. */
-function parameterNames({ columns }: Version): readonly Finding[] {
-  const found = columns.filter(({ name, hidden }) => !hidden && summaryNames.includes(name))
+/** Where it is no parameter, such a column is filtered like any other. */
+function parameterFindings({ columns }: Version): readonly Finding[] {
+  const found = columns.filter(({ name, hidden }) => !hidden && parameterNames.includes(name))
   if (found.length === 0) return []
   const message =
-    `${listed(found.map(({ name }) => quoted(name)))}: also parameters of aggregates and top; ` +
-    'as filters there they are reached by POST and MCP'
+    `${found.map(({ name }) => quoted(name)).join(', ')}: also parameters of requests, such as ` +
+    'aggregates; filter on them by POST and MCP'
   return [finding('name_parameter', message)]
 }
 

@@ -181,13 +181,15 @@ await t.test('--deep counts the demo subset', async (t) => {
   t.match(none, { demo_empty: /^the demo subset has no rows/ })
 })
 
-await t.test('a column with the name of a parameter of aggregates is named', async (t) => {
-  const files = { 'a.parquet': 'SELECT 1 AS id, 2 AS "group", 3 AS measures, 4 AS secret' }
+await t.test('columns with the names of parameters are named', async (t) => {
+  const names = ['group', 'measures', 'q', 'header', 'explain', 'since', 'watch', 'excel', 'lang']
+  const columns = [...names, 'secret', 'other'].map((name, at) => `${at} AS "${name}"`)
+  const files = { 'a.parquet': `SELECT 1 AS id, ${columns.join(', ')}` }
   const entry = `${key}    columns: {secret: {name: order, hidden: true}}\n`
   t.same(await findingsOf(t, files, { entry }), {
     name_parameter:
-      '"group" and "measures": also parameters of aggregates and top; ' +
-      'as filters there they are reached by POST and MCP',
+      '"group", "measures", "q", "header", "explain", "since", "watch", "excel", "lang": also ' +
+      'parameters of requests, such as aggregates; filter on them by POST and MCP',
   })
 })
 

@@ -64,6 +64,16 @@ await t.test('decimals of more digits than their type has are refused alike', as
   }
 })
 
+await t.test('a value that breaks the engine is named by its column', async (t) => {
+  const folder = t.testdir({})
+  const path = join(folder, 'a.parquet')
+  const select = 'SELECT i AS id, CAST(12.34 AS DECIMAL(4, 2)) AS x FROM range(3) t(i)'
+  await writeParquet(folder, { 'a.parquet': select }, plain)
+  patch(path, '\xd2\x04\0\0', '\xff\xff\xff\x7f')
+  const reason = /^has a column that can't be read, "x": .*\(INTERNAL\); the file is damaged/
+  await t.rejects(openOne(path), { name: 'FileError', path, reason })
+})
+
 await t.test('the file and the column are named among many', async (t) => {
   const folder = t.testdir({})
   const columns = Array.from({ length: 60 }, (_, at) => `TIME '12:34:56' AS t${at}`)
@@ -73,7 +83,8 @@ await t.test('the file and the column are named among many', async (t) => {
     { 'a.parquet': select('12:34:56'), 'b.parquet': select('12:34:56.789012') },
     plain,
   )
-  const paths = ['a.parquet', 'b.parquet'].map((name) => join(folder, name))
-  patch(paths[1] ?? '', int64(45_296_789_012n), int64(-1n))
-  await t.rejects(openFiles(paths, []), { path: paths[1], reason: /"last", row 0 / })
+  const [good, bad] = [join(folder, 'a.parquet'), join(folder, 'b.parquet')]
+  patch(bad, int64(45_296_789_012n), int64(-1n))
+  const expected = { name: 'FileError', path: bad, reason: /"last", row 0 / }
+  await t.rejects(openFiles([good, bad], []), expected)
 })

@@ -320,6 +320,24 @@ await t.test('rows are counted as they are read, whatever the footer says of the
   t.strictSame(bounds.get('x'), { min: '0', max: '5', isFull: true })
 })
 
+await t.test('JSON that can not be parsed is named, with the way on', async (t) => {
+  const folder = t.testdir({})
+  const select = `SELECT CAST('{"a": ' || i || '}' AS JSON) AS j FROM range(3) t(i)`
+  await writeParquet(folder, { 'a.parquet': select }, ', COMPRESSION uncompressed')
+  patch(join(folder, 'a.parquet'), '{"a": 1}', '{"a": x}')
+  const reason = await reasonFor(join(folder, 'a.parquet'))
+  t.match(reason, /^has a column that can't be read, "j".*: .*JSON found in the file: /)
+  t.match(reason, /; write its values as JSON, or the column as plain text$/)
+})
+
+await t.test('a file of many columns opens in little memory', async (t) => {
+  const folder = t.testdir({})
+  const columns = Array.from({ length: 1500 }, (_, at) => `${at} AS c${at}`)
+  await writeParquet(folder, { 'a.parquet': `SELECT ${columns.join(', ')}` })
+  const [file] = await duckDbOpener(32 * 1024 ** 2)([join(folder, 'a.parquet')], [])
+  t.equal(file?.columns.length, 1500)
+})
+
 await t.test('a file of very many columns is refused, with the way on', async (t) => {
   const folder = t.testdir({})
   const columns = (count: number) =>

@@ -4,7 +4,7 @@ import { identifier } from '../../sql/quote.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 import { anyPart } from './any-part.js'
-import type { FileGroup } from './parquet-schemas.js'
+import type { FileGroup } from './file-group.js'
 import { slices, unreadableColumn, wrongValue } from './read-values.js'
 
 /**

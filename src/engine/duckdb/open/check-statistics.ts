@@ -5,7 +5,7 @@ import type { FileColumn } from '../../../versions/opener.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 import { identifier, literal } from '../../sql/quote.js'
-import type { FileGroup } from './parquet-schemas.js'
+import type { FileGroup } from './file-group.js'
 import { isDoubtful, lengthSql, slices } from './read-values.js'
 
 /** Rows that are looked up together for their row group. */
@@ -79,6 +79,7 @@ function compareSql(columns: readonly FileColumn[]): string {
     const end = (sql: string) => `TRY_CAST(${own(sql)} AS ${typeText(type)})`
     return `${end('min')} AS lo${at}, ${end('max')} AS hi${at}, ${own('nulls')} AS e${at}`
   })
+  const names = columns.map(({ name }) => literal(name))
   const wrong = columns.map(
     (_, at) => `WHEN a${at} < lo${at} OR z${at} > hi${at} OR e${at} <> rows - n${at}
       OR l${at} < 0 THEN ${at}`,
@@ -87,6 +88,7 @@ function compareSql(columns: readonly FileColumn[]): string {
     FROM (SELECT p.f, p.g, count(*) AS rows, ${found.join(', ')} FROM ${boundFilesSql('$1')} AS r
       JOIN places AS p ON p.f = r.file_index AND p.block = r.file_row_number // ${blockRows}
         AND r.file_row_number >= p.start AND r.file_row_number < p.stop GROUP BY p.f, p.g)
-    JOIN (SELECT f, g, ${said.join(', ')} FROM claims GROUP BY f, g) USING (f, g))
+    LEFT JOIN (SELECT f, g, ${said.join(', ')} FROM claims WHERE name IN (${names.join(', ')})
+      GROUP BY f, g) USING (f, g))
   WHERE place IS NOT NULL ORDER BY f, g LIMIT 1`
 }

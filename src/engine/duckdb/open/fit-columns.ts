@@ -8,7 +8,7 @@ import { bindPaths, boundFilesSql } from '../paths.js'
 import { textOrNull } from '../run-statement.js'
 import type { RunStatement } from '../run-statement.js'
 import { castSql, columnSql } from '../sql.js'
-import type { FileGroup } from './parquet-schemas.js'
+import type { FileGroup } from './file-group.js'
 
 /** Answers by path, then by column; reads every value of the columns. */
 export async function fitColumns(

@@ -26,9 +26,9 @@ import { checkStatistics, isCompared } from './check-statistics.js'
 import { filledColumns } from './filled-columns.js'
 import { fitColumns } from './fit-columns.js'
 import { groupFiles, readLayout } from './parquet-schemas.js'
-import type { FileGroup } from './parquet-schemas.js'
+import type { FileGroup } from './file-group.js'
 import { readBounds } from './read-bounds.js'
-import { findUnreadable, readValues } from './read-values.js'
+import { findUnreadable, readValues, slices } from './read-values.js'
 import type { InSandbox } from './read-values.js'
 import { isEncrypted, unreadableReason } from './unreadable.js'
 
@@ -138,7 +138,7 @@ async function openTogether(
   const run = runnerOn(connection, abortAfter(machineClock, timeoutMs))
   const opened = new Map<string, OpenedFile>()
   for (const group of await groupFiles(connection, run, paths)) {
-    await probe(run, group)
+    for (const columns of slices(group.columns)) await probe(run, { ...group, columns })
     await checkStatistics(run, group)
     await readValues(run, { ...group, columns: group.columns.filter((each) => !isCompared(each)) })
     const bounds = await groupBounds(run, group, boundsOf)
@@ -157,7 +157,7 @@ async function openTogether(
   return paths.map((path) => required(opened.get(path)))
 }
 
-/** Reads and encodes a few rows of every column of each file, like a served page. */
+/** Reads and encodes a few rows of these columns of each file, like a served page. */
 async function probe(run: RunStatement, { files, columns }: FileGroup): Promise<void> {
   const row = encodeRow(
     duckdb,

@@ -6,19 +6,17 @@ import { FileError } from '../../../versions/opener.js'
 import type { FileColumn } from '../../../versions/opener.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
+import { identifier } from '../../sql/quote.js'
 import { checkRanges } from './check-ranges.js'
+import type { FileGroup } from './file-group.js'
 import { isCut, markColumns, readTexts, readWriters } from './mark-columns.js'
 import { dataTypeOf } from './parquet-columns.js'
+import { slices } from './read-values.js'
 import { readSchemaTree } from './schema-tree.js'
+import type { SchemaColumn } from './schema-tree.js'
 
 /** Wider rows than these are tables on their side. */
 const columnsMax = 10_000
-
-/** Files that have the same columns with the same types. */
-export interface FileGroup {
-  readonly files: readonly { readonly path: string; readonly rows: number }[]
-  readonly columns: readonly FileColumn[]
-}
 
 /**
  * Groups files by Parquet schema, with the columns of each group; every file is in one group.
@@ -128,19 +126,32 @@ async function readColumns(
   for (const { name, siblings } of top) {
     for (const each of siblings) requireDistinct(each, path, ` inside ${quoted(name)}`)
   }
-  const prepared = await connection.prepare(`SELECT * FROM ${boundFilesSql('$1')} LIMIT 0`)
+  const columns: FileColumn[] = []
+  for (const slice of slices(top)) {
+    const types = await readTypes(connection, path, slice)
+    for (const [index, { name, required, logicalTypes, leafTypes }] of slice.entries()) {
+      const type = withoutTypes(types[index] ?? noType, leafTypes)
+      const marks = logicalTypes.some(isCut) && { marks: ['cut nanoseconds'] as const }
+      columns.push({ name, type, required, ...marks })
+    }
+  }
+  return columns
+}
+
+/** Of a few columns: DuckDB takes memory for some thousand rows of each, though it reads none. */
+async function readTypes(
+  connection: DuckDBConnection,
+  path: string,
+  columns: readonly SchemaColumn[],
+): Promise<readonly DataType[]> {
+  const names = columns.map(({ name }) => identifier(name))
+  const sql = `SELECT ${names.join(', ')} FROM ${boundFilesSql('$1')} LIMIT 0`
+  const prepared = await connection.prepare(sql)
   try {
     const { value, type } = bindPaths([path])
     prepared.bindValue(1, value, type)
     const result = await prepared.run()
-    const columns = result.columnNames().map((name, index) => ({
-      name,
-      type: withoutTypes(dataTypeOf(result.columnType(index)), top[index]?.leafTypes ?? []),
-      required: top[index]?.required ?? false,
-      ...(top[index]?.logicalTypes.some(isCut) === true && { marks: ['cut nanoseconds'] as const }),
-    }))
-    if (columns.length === 0) throw new FileError(path, 'has no columns')
-    return columns
+    return columns.map((_, index) => dataTypeOf(result.columnType(index)))
   } finally {
     prepared.destroySync()
   }

@@ -11,7 +11,7 @@ import { duckdb } from '../dialect.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 import { identifier } from '../../sql/quote.js'
-import type { FileGroup } from './parquet-schemas.js'
+import type { FileGroup } from './file-group.js'
 import { unreadableReason } from './unreadable.js'
 
 /** Columns of one statement: it is planned in a few milliseconds. */
@@ -147,7 +147,7 @@ export function lengthSql(value: string, type: DataType): string {
 }
 
 /** Columns in parts for one statement each. */
-export function* slices(columns: readonly FileColumn[]): Generator<readonly FileColumn[]> {
+export function* slices<T>(columns: readonly T[]): Generator<readonly T[]> {
   for (let from = 0; from < columns.length; from += columnsMax) {
     yield columns.slice(from, from + columnsMax)
   }

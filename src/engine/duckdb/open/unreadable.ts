@@ -19,7 +19,7 @@ export function unreadableReason(cause: unknown, path: string): string {
   const names = [`file '${path}'`, `file "${path}"`, `'${path}'`, `"${path}"`, path]
   const plain = names
     .reduce((rest, name) => rest.replaceAll(name, 'the file'), line)
-    .replaceAll('Parquet the file', 'the file')
+    .replaceAll(/Parquet (the )?file/g, 'the file')
   return type === null ? plain : `${plain} (${type})`
 }
 
