@@ -46,8 +46,9 @@ await t.test('a lost zero is offered where the column is a text, and harmless in
   t.same(keyJudge(text, false)(lost), { kind: 'malformed', withZero: `0${lost}` })
   t.same(keyJudge(text, true)(lost), { kind: 'key', key: `0${lost}`, restored: `0${lost}` })
   const asNumber = { kind: 'key', key: '7708004767', restored: null }
-  for (const cell of ['7708004767.0', ' 7708004767.00 '])
+  for (const cell of ['7708004767.0', ' 7708004767.00 ']) {
     t.same(keyJudge(text, false)(cell), asNumber)
+  }
   t.same(keyJudge(text, false)('7708004767.5'), { kind: 'malformed', withZero: null })
   t.same(keyJudge(text, true)('261012139'), { kind: 'malformed', withZero: null })
   t.same(keyJudge({ ...text, type: 'integer' }, false)(lost), {

@@ -1,7 +1,7 @@
 import { isFloat } from '../../../columns/data-type.js'
 import { isCompared } from './check-statistics.js'
 import { readTexts } from './mark-columns.js'
-import type { FileGroup } from './parquet-schemas.js'
+import type { FileGroup } from './file-group.js'
 import type { RunStatement } from '../run-statement.js'
 
 /** Columns of which every row group says that no cell is empty. */
