@@ -6,8 +6,6 @@ export interface OpenedFile {
   readonly columns: readonly FileColumn[]
   /** By requested column, if known; null if every value is empty. */
   readonly bounds: ReadonlyMap<string, TextBounds | null>
-  /** Of the requested columns, those with a value in every row; left out = none is known. */
-  readonly filled?: readonly string[]
   /** By column of those that were asked whether their values fit another type. */
   readonly fits?: ReadonlyMap<string, ColumnFit>
 }
@@ -57,8 +55,8 @@ export interface TextBounds {
 /**
  * Opens Parquet files and reads rows of every column, in a disposable engine: a file that crashes
  * it harms no request. Returns one result per path, in order, with the bounds of the columns
- * `boundsOf`, by their names in the files, which of these are filled, and answers to `fits`. The
- * engine implements this; `app.ts` passes it in.
+ * `boundsOf`, by their names in the files, and answers to `fits`. The engine implements this;
+ * `app.ts` passes it in.
  * @throws FileError with the file that can't be served and the reason
  */
 export type OpenFiles = (

@@ -62,7 +62,7 @@ export function uniteColumns(
     united.set(name, { type, required, files: files.length })
   }
   const isFilled = (source: string) =>
-    files.every(({ opened }) => opened.rows === 0 || opened.filled?.includes(source) === true)
+    files.every(({ opened }) => opened.rows === 0 || opened.bounds.get(source)?.isFull === true)
   const columns = [...united].map(([source, { type, required, files: count }]) => {
     const isPromised = dictionary.get(source)?.nullable === false
     const isProven = count === files.length && (required || (isPromised && isFilled(source)))

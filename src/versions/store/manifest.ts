@@ -44,7 +44,6 @@ interface StoredFile {
   /** Index into `layouts`, which files share. */
   readonly layout: number
   readonly bounds: Readonly<Record<string, TextBounds | null>>
-  readonly filled?: readonly string[]
   /** Left out = no column was asked. */
   readonly fits?: Readonly<Record<string, ColumnFit>>
 }
@@ -138,7 +137,6 @@ function storedManifest(manifest: Manifest): StoredManifest {
       rows: opened.rows,
       layout: layout.index,
       bounds: Object.fromEntries(opened.bounds),
-      ...(opened.filled && { filled: opened.filled }),
       ...(opened.fits && { fits: Object.fromEntries(opened.fits) }),
     }
   })
@@ -161,13 +159,12 @@ function layoutKey({ columns }: OpenedFile): string {
 function manifestOf(folder: string, stored: StoredManifest): Manifest {
   const { layouts, look: given, publishedAt, boundsOf } = stored
   const files = stored.files.map(
-    ({ source, file, guard, hash, rows, layout, bounds, filled, fits }): ContentFile => {
+    ({ source, file, guard, hash, rows, layout, bounds, fits }): ContentFile => {
       const path = join(folder, file)
       const opened = {
         rows,
         columns: layouts[layout] ?? [],
         bounds: new Map(Object.entries(bounds)),
-        ...(filled && { filled }),
       }
       return {
         source: { ...source, path, realPath: path },

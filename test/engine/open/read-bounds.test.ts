@@ -61,7 +61,11 @@ await t.test('bounds are read from the column where the footer lacks them', asyn
   const boundsOf = ['x']
   const long = `SELECT repeat('я', 200 + i::INTEGER) AS x FROM range(3) t(i)`
   const texts = await openRows(t, long, { boundsOf })
-  t.strictSame(texts.bounds.get('x'), { min: 'я'.repeat(200), max: 'я'.repeat(202) })
+  t.strictSame(texts.bounds.get('x'), {
+    ...{ min: 'я'.repeat(200), max: 'я'.repeat(202), isFull: true },
+  })
+  const gap = await openRows(t, `${long} UNION ALL SELECT NULL`, { boundsOf })
+  t.notOk(gap.bounds.get('x')?.isFull, 'one row has none')
   for (const type of ['DATE', 'TIMESTAMP', 'TIMESTAMP_NS', 'TIMESTAMPTZ'] as const) {
     const [min, max] = bounded[type]
     const others = `WHEN i = 7 THEN 'infinity' WHEN i = 8 THEN '-infinity'`
@@ -80,7 +84,7 @@ await t.test('bounds that a writer shortened are read from the column', async (t
   const [max, min] = ['\x28\x04zzz9', '\x18\x04aaa1']
   patch(path, `${max}${min}\x11\x11`, `\x28\x04zz{ \x18\x04aaa \x12\x12`)
   const { bounds } = await openOne(path, ['x'])
-  t.strictSame(bounds.get('x'), { min: 'aaa1', max: 'zzz9' })
+  t.strictSame(bounds.get('x'), { min: 'aaa1', max: 'zzz9', isFull: true })
 })
 
 await t.test('bounds are null without a value, and only of what was asked for', async (t) => {

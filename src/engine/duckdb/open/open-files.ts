@@ -23,7 +23,6 @@ import { inSandbox, withTempFolder } from '../sandbox.js'
 import type { SandboxOptions } from '../sandbox.js'
 import { identifier } from '../../sql/quote.js'
 import { checkStatistics, isCompared } from './check-statistics.js'
-import { filledColumns } from './filled-columns.js'
 import { fitColumns } from './fit-columns.js'
 import { groupFiles, readLayout } from './parquet-schemas.js'
 import type { FileGroup } from './file-group.js'
@@ -142,14 +141,10 @@ async function openTogether(
     await checkStatistics(run, group)
     await readValues(run, { ...group, columns: group.columns.filter((each) => !isCompared(each)) })
     const bounds = await groupBounds(run, group, boundsOf)
-    const filled = await filledColumns(run, group, boundsOf)
     const answers = await fitColumns(run, group, fits, boundsOf)
     for (const { path, rows } of group.files) {
       const own = [...bounds].map(([name, each]) => [name, each.get(path) ?? null] as const)
-      const facts = {
-        ...{ rows, columns: group.columns, bounds: new Map(own) },
-        filled: filled.get(path) ?? [],
-      }
+      const facts = { rows, columns: group.columns, bounds: new Map(own) }
       const found = answers.get(path)
       opened.set(path, found ? { ...facts, fits: found } : facts)
     }

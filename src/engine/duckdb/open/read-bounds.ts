@@ -2,6 +2,7 @@ import { typeText } from '../../../columns/data-type.js'
 import type { FileColumn, TextBounds } from '../../../versions/opener.js'
 import { bindText } from '../bind.js'
 import { servedText } from '../../sql/encode.js'
+import { isCompared } from './check-statistics.js'
 import { duckdb } from '../dialect.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
@@ -33,8 +34,9 @@ export async function readBounds(
 async function footerBounds(
   run: RunStatement,
   paths: readonly string[],
-  { name, type, marks }: FileColumn,
+  column: FileColumn,
 ): Promise<ReadonlyMap<string, TextBounds | null>> {
+  const { name, type } = column
   const [least, most] = [servedText(duckdb, type, 'least'), servedText(duckdb, type, 'most')]
   const [files = [], min = [], max = [], full = []] = await run({
     sql: `SELECT file_name, ${least}, ${most}, is_full
@@ -56,7 +58,7 @@ async function footerBounds(
       String(file),
       min[index] === null
         ? null
-        : textBounds(min[index], max[index], full[index] === true && !marks),
+        : textBounds(min[index], max[index], full[index] === true && isCompared(column)),
     ]),
   )
 }
@@ -67,16 +69,20 @@ async function scanBounds(
   { name, type, marks }: FileColumn,
 ): Promise<readonly (readonly [path: string, bounds: TextBounds])[]> {
   const column = columnSql(name, marks)
-  const ends = [`min(${column})`, `max(${column})`].map((end) => servedText(duckdb, type, end))
-  const [files = [], min = [], max = []] = await run({
-    sql: `SELECT file_index, ${ends.join(', ')} FROM ${boundFilesSql('$1')}
-     WHERE ${servedText(duckdb, type, column)} IS NOT NULL GROUP BY file_index`,
+  const served = `${servedText(duckdb, type, column)} IS NOT NULL`
+  const ends = ['min', 'max'].map((end) =>
+    servedText(duckdb, type, `${end}(${column}) FILTER (WHERE ${served})`),
+  )
+  const [files = [], min = [], max = [], full = []] = await run({
+    sql: `SELECT file_index, ${ends.join(', ')}, bool_and(${served})
+     FROM ${boundFilesSql('$1')} GROUP BY file_index`,
     values: [bindPaths(paths)],
   })
-  return files.map((file, index) => [
-    paths[Number(file)] ?? '',
-    textBounds(min[index], max[index], false),
-  ])
+  return files.flatMap((file, index) =>
+    min[index] === null
+      ? []
+      : [[paths[Number(file)] ?? '', textBounds(min[index], max[index], full[index] === true)]],
+  )
 }
 
 function textBounds(min: unknown, max: unknown, isFull: boolean): TextBounds {
