@@ -48,11 +48,11 @@ export async function openOrders(
 ): Promise<{ readonly newest: readonly Order[]; readonly count: number }> {
   // An expired one without a price was replaced by a newer one.
   const isOpen = sql`state IN ('waiting', 'expired') AND amount_rub > 0`
-  const [counted] = await store.all<{ count: number }>(
-    sql`SELECT count(*) AS count FROM orders WHERE ${isOpen}`,
-  )
   const newest = sql`SELECT id FROM orders WHERE ${isOpen} ORDER BY ordered_at DESC, id DESC
      LIMIT ${limit}`
   const orders = await ordersWhere(store, sql`id IN (${newest})`)
-  return { newest: orders.reverse(), count: counted?.count ?? 0 }
+  const [counted] = await store.all<{ count: number }>(
+    sql`SELECT count(*) AS count FROM orders WHERE ${isOpen}`,
+  )
+  return { newest: orders.reverse(), count: Math.max(counted?.count ?? 0, orders.length) }
 }

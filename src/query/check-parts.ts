@@ -40,7 +40,14 @@ export function findColumn(access: Access, name: string, asked: Asked = 'rows'):
 
 /** What a name that no column has may mean: the column of that label, else a similar name. */
 export function meantColumn({ columns }: Pick<Access, 'columns'>, name: string) {
-  const labelled = columns.filter((column) => hasLabel(column, name.trim().toLowerCase()))
+  const wanted = name.trim().toLowerCase()
+  const isName = columns.some((column) => column.name.toLowerCase() === wanted)
+  // A whole label says more than the beginning of a longer one.
+  const [labelled = []] = isName
+    ? []
+    : [labelsOf, shortLabelsOf]
+        .map((textsOf) => columns.filter((each) => textsOf(each).includes(wanted)))
+        .filter(({ length }) => length > 0)
   const isLabel = labelled.length > 0
   const names = (isLabel ? labelled : columns).map((column) => column.name)
   const near = isLabel ? names : nearestNames(name, names)
@@ -54,12 +61,13 @@ export function meantColumn({ columns }: Pick<Access, 'columns'>, name: string) 
 
 const guessesMax = 3
 
+function labelsOf({ label, russian }: Column): readonly string[] {
+  return [label, russian.label].flatMap((each) => (each === null ? [] : [each.toLowerCase()]))
+}
+
 /** `net profit` is enough for `Net profit (loss)`. */
-function hasLabel({ label, russian }: Column, wanted: string): boolean {
-  const known = [label, russian.label].filter((each) => each !== null)
-  return known.some((each) =>
-    [each, each.replace(/ \(.*$/, '')].some((text) => text.toLowerCase() === wanted),
-  )
+function shortLabelsOf(column: Column): readonly string[] {
+  return labelsOf(column).map((each) => each.replace(/ \(.*$/, ''))
 }
 
 /**

@@ -116,14 +116,14 @@ function withReadLists(content: unknown, lists: readonly string[]): unknown {
   return read
 }
 
-/** Names with commas, which are no JSON. */
+/** Names, with commas between them. */
 function areNames(text: string): boolean {
   return /^[\p{L}\p{N}_*]/u.test(text) && !/^(?:null|true|false)$/.test(text)
 }
 
 function notAList(key: string, text: string): ServiceError {
   const names = text.split(',').map((name) => name.trim())
-  const detail = `${key}, sent as a string, is not valid JSON. Send a list of names.`
+  const detail = `${key} must be a list of names, not a string.`
   return correctable(detail, { kind: 'arguments', meant: { [key]: names } })
 }
 

@@ -37,7 +37,8 @@ export function ordersSection(
   const waiting = orders.filter(({ state }) => state === 'waiting')
   return html`<h3 id="${placeOf(view, 'orders')}">${say.subscriptionOrders}</h3>
     ${isClosed && offer.contact ? html`<p>${say.writeTo} ${contactLink(offer.contact)}.</p>` : null}
-    ${renewal && renewForm(view, renewal.months)}
+    ${renewal === 'early' ? html`<p>${shopWordsOf(language).refusals.early}</p>` : null}
+    ${renewal && renewal !== 'early' ? renewForm(view, renewal.months) : null}
     ${choices.length === 0 ? null : changeForm(view, shop, choices)}
     <h4>${say.orders}</h4>
     ${

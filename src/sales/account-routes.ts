@@ -175,13 +175,14 @@ async function ownAccount(
   const description = { ...account, datasets }
   const { principal } = caller
   if (principal.kind === 'demo') return { description, own: null }
+  const shown = service.showcase(language).datasets
   const own = {
     shopAccount: await shopAccount(shop, principal.id),
     connections: await service.connections(caller),
     webhooks: await listWebhooks(shop.store, principal.id),
     watchLists: (await listWatchLists(shop.store, principal.id)).map((list) => {
-      const shown = service.showcase(language).datasets.find(({ name }) => name === list.dataset)
-      const column = shown?.columns.find(({ name }) => name === list.column)
+      const showcase = shown.find(({ name }) => name === list.dataset)
+      const column = showcase?.columns.find(({ name }) => name === list.column)
       return {
         ...list,
         dataset: titleOf(shop, language, list.dataset),

@@ -136,6 +136,12 @@ await t.test('what is sorted by is drawn of all rows that have it, and nothing e
   await page.getByText('No chart: it would show a part of the rows as the whole.').waitFor()
 })
 
+await t.test('of sorted rows that are cut, no chart is drawn', async (t) => {
+  const { page } = await visit(browser, `${financials}#top?by=2110&select=inn,year,2110&limit=10`)
+  await page.getByText('No chart: it would show a part of the rows as the whole.').waitFor()
+  t.equal(await page.locator('.chart').count(), 0)
+})
+
 await t.test('no heading reaches into the next column, at the width of a phone', async (t) => {
   const look = { viewport: { width: 390, height: 800 } }
   for (const asked of ['', '#analyse?group=okved:class,year&measures=sum(2110)']) {

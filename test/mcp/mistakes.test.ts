@@ -14,6 +14,7 @@ datasets:
       okved: {levels: {class: 2}}
       amount: {label: {en: Revenue (net), ru: Выручка}}
       cost: {label: {en: Cost of sales, ru: Себестоимость}}
+      day: {label: {en: Amount, ru: Выручка (чистая)}}
     measures: {margin: {ratio: cost/amount}}
     plans: {pro: {rows_per_month: 100000, history: all, price_rub: 0, rate_per_minute: 100000}}
 `
@@ -281,6 +282,9 @@ await t.test('a label in the place of a name is corrected in filters and select'
   )
   const rest = await world.get('/v1/sales?Revenue=gt.5', token)
   isError(t, rest, 'bad_request', /no column or parameter "Revenue"\. Did you mean "amount"\?/)
+  // A column's name in capitals, though it is the label of another one.
+  const named = await world.get('/v1/sales?Amount=gt.5', token)
+  isError(t, named, 'bad_request', /no column or parameter "Amount"\. Did you mean "amount"\?/)
 })
 
 await t.test('arguments by the names of other services are renamed', async (t) => {

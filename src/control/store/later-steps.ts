@@ -77,7 +77,7 @@ function versionChanges({ text }: SchemaWords): string {
 }
 
 const orderIndex = `
-  -- All that reports, lists and the minute's rounds read of orders: whole ones hold their papers.
+  -- What counts and reports read of orders, and how lists find theirs: whole ones hold papers.
   CREATE INDEX orders_by_state ON orders
     (state, entry, ordered_at, done_at, pay_until, by_owner, amount_rub);
   `

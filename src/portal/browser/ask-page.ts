@@ -15,6 +15,8 @@ export interface Arrival {
   readonly text: string
   /** The part of the dataset that the token sees; null = all of it. */
   readonly scope: string | null
+  /** More rows meet the question than the answer has. */
+  readonly isTruncated: boolean
   readonly left: Left
 }
 
@@ -56,6 +58,7 @@ export function ask(path: string, token: string | null): Promise<Answer> {
     kind: 'text',
     text: await response.text(),
     scope: response.headers.get('X-Scope'),
+    isTruncated: response.headers.get('X-Truncated') === 'true',
     left: leftOf(response.headers),
   }))
 }

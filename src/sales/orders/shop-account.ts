@@ -15,8 +15,8 @@ import { quoteRenewal } from './subscription-orders.js'
 /** What a subscription can order now, and what it ordered; for the holder of its token. */
 export interface ShopAccount {
   readonly offer: Offer
-  /** Null when it can't be renewed here; `months` is set by the shop for free plans alone. */
-  readonly renewal: { readonly months: number | null } | null
+  /** Null when it can't be renewed here, or not yet; `months` is set by the shop for free plans alone. */
+  readonly renewal: { readonly months: number | null } | 'early' | null
   /** The datasets that it can get another plan of, or add. */
   readonly choices: readonly PlanChoice[]
   /** Newest first. */
@@ -61,7 +61,7 @@ async function renewalOf(parts: Shop, subscriptionId: string): Promise<ShopAccou
     const { months, amountRub } = await quoteRenewal(parts, subscriptionId, 1)
     return { months: amountRub === 0 ? months : null }
   } catch (cause) {
-    if (cause instanceof ShopRefusal) return null
+    if (cause instanceof ShopRefusal) return cause.reason === 'early' ? 'early' : null
     throw cause
   }
 }

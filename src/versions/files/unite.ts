@@ -1,7 +1,7 @@
 import type { CodeLabels } from '../../columns/codes.js'
 import { columnAbout, plainColumn } from '../../columns/column.js'
 import type { Column } from '../../columns/column.js'
-import { noType, typeText } from '../../columns/data-type.js'
+import { isFloat, noType, typeText } from '../../columns/data-type.js'
 import type { DataType } from '../../columns/data-type.js'
 import type { Alias } from '../../names/write-names.js'
 import { codeLevels, codeProblems, searchProblems } from '../../registry/code-names.js'
@@ -64,8 +64,10 @@ export function uniteColumns(
   const isFilled = (source: string) =>
     files.every(({ opened }) => opened.rows === 0 || opened.bounds.get(source)?.isFull === true)
   const columns = [...united].map(([source, { type, required, files: count }]) => {
+    // A number of floating point may be NaN, which is served as null.
+    const isRequired = required && !isFloat(type)
     const isPromised = dictionary.get(source)?.nullable === false
-    const isProven = count === files.length && (required || (isPromised && isFilled(source)))
+    const isProven = count === files.length && (isRequired || (isPromised && isFilled(source)))
     const known = { nullable: !isProven, unproven: isPromised && !isProven }
     return Object.freeze({
       ...describeColumn(source, type, entry, { dictionary, labels }),

@@ -55,7 +55,11 @@ export function answerView(
       arrive(answer, isEmpty ? emptyText(answer.scope) : text)
       const hasOthers = page > 0 || cursor !== null
       const chart = { rows, columns, time: history, width: node.clientWidth, order }
-      const picture = charts({ ...chart, isPartial: hasOthers, filledIn: order?.column })
+      const picture = charts({
+        ...chart,
+        isPartial: hasOthers || answer.isTruncated,
+        filledIn: order?.column,
+      })
       body.replaceChildren(
         ...(isEmpty ? [] : [pageTable({ columns, rows, acts })]),
         ...(hasOthers ? [paging] : []),
