@@ -11,7 +11,9 @@ import type { Word } from './words.js'
 const patternsMax = 64
 /** Ways to split one word into words that names have. */
 const splitsMax = 24
-const splitStepsMax = 5000
+const splitStepsMax = 1000
+/** Longer words, in letters, are not split: it would take long. */
+const splitLettersMax = 128
 /** Words from which a part may be one letter: `трансфинм`. */
 const singleLettersMin = 6
 const joinedWordsMax = 3
@@ -30,6 +32,9 @@ export type Editing = 'none' | 'unknown words' | 'endings' | 'words' | 'beginnin
 export class PatternMaker {
   readonly #vocabulary: Vocabulary
   readonly #nearWords: NearWords
+  /** What was found of the words, and of the parts of words, of one question. */
+  readonly #split = new Map<string, readonly (readonly Slot[])[]>()
+  readonly #exact = new Map<string, Slot | null>()
 
   constructor(vocabulary: Vocabulary) {
     this.#vocabulary = vocabulary
@@ -39,6 +44,8 @@ export class PatternMaker {
   /** Begins a question, in which only some words are compared with edits. */
   begin(): void {
     this.#nearWords.begin()
+    this.#split.clear()
+    this.#exact.clear()
   }
 
   /** How many of the words no name has, nor one that begins so. */
@@ -96,7 +103,7 @@ export class PatternMaker {
     const slots = this.#slots(words, 'none')
     return words.flatMap((word, at) => {
       const slot = slots[at]
-      if (word.isNumber || !slot || !isEmpty(slot)) return []
+      if (word.isNumber || !slot || !isEmpty(slot) || word.text.length > splitLettersMax) return []
       return this.#partsWithEdits(word.text)
         .map((part) => replaced(slots, at, at + 1, part))
         .filter(isPossible)
@@ -189,6 +196,8 @@ export class PatternMaker {
 
   /** Ways to read a word as several words that names have, long ones first. */
   #splits({ text, isNumber }: Word): readonly (readonly Slot[])[] {
+    const known = this.#split.get(text)
+    if (known) return known
     const found: (readonly Slot[])[] = []
     const partMin = text.length < singleLettersMin ? 2 : 1
     /** Places from which no words lead to the end. */
@@ -197,7 +206,8 @@ export class PatternMaker {
     const split = (from: number, parts: readonly Slot[]) => {
       const before = found.length
       if (from === text.length && parts.length > 1) found.push(parts)
-      for (let to = text.length; to >= from + partMin; to--) {
+      const last = Math.min(text.length, from + this.#vocabulary.lettersMax)
+      for (let to = last; to >= from + partMin; to--) {
         if (ends.has(to)) continue
         if (found.length === splitsMax || ++steps > splitStepsMax) return
         const part = this.#exactly(text.slice(from, to))
@@ -205,15 +215,21 @@ export class PatternMaker {
       }
       if (found.length === before) ends.add(from)
     }
-    if (!isNumber) split(0, [])
+    if (!isNumber && text.length <= splitLettersMax) split(0, [])
+    this.#split.set(text, found)
     return found
   }
 
   /** A part of a word that names have as a word; null if none has. */
   #exactly(part: string): Slot | null {
+    const known = this.#exact.get(part)
+    if (known !== undefined || part.length > this.#vocabulary.lettersMax) return known ?? null
     const numbers = spellingsOf(part).map((spelling) => this.#vocabulary.numberOf(spelling))
     const equals = numbers.filter((number) => number >= 0)
-    return equals.length === 0 ? null : { equals, ranges: equals.map(single), edited: noEdits }
+    const slot =
+      equals.length === 0 ? null : { equals, ranges: equals.map(single), edited: noEdits }
+    this.#exact.set(part, slot)
+    return slot
   }
 }
 

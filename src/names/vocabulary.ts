@@ -30,8 +30,8 @@ const twoEditsMin = 9
 const lettersPerExtraEdit = 3
 /** Endings of cases, in the alphabet of names. */
 const endings =
-  'ого|его|ому|ему|ами|ями|ими|ов|ев|ом|ем|ам|ям|ах|ях|их|ои|еи|ую|юю|ая|яя|ое|ее|ие|ии|ию|ия' +
-  '|а|я|у|ю|е|и|о'
+  'ого|его|ому|ему|ами|ями|ими|ов|ев|ом|ем|ам|ям|ах|ях|их|ои|еи|ую|юю|ою|ею|ая|яя|ое|ее|ие|ии|ию' +
+  '|ия|а|я|у|ю|е|и|о'
 const ending = new RegExp(`(?:${endings})$`)
 const isEnding = new RegExp(`^(?:${endings})?$`)
 const endingMax = 3
@@ -53,12 +53,15 @@ export class Vocabulary {
   /** The first number of a word that is not an abbreviation. */
   readonly firstWord: number
   readonly size: number
+  /** A word has at most so many letters, also in Latin ones. */
+  readonly lettersMax: number
 
   constructor({ letters, starts, lengths }: VocabularyArrays) {
     this.#letters = letters
     this.#starts = starts
     this.#lengths = lengths
     this.size = lengths.length
+    this.lettersMax = 2 * lengths.reduce((most, length) => Math.max(most, length), 0)
     this.firstWord = this.#find(String.fromCharCode(initialsSign.charCodeAt(0) + 1))
     const groups = Uint16Array.from({ length: this.size }, (_, word) => this.#groupOf(word))
     this.#groupStarts = new Uint32Array(groupsMax + 1)

@@ -112,6 +112,7 @@ const questions: readonly (readonly [string, string, string])[] = [
   ['moskovskijzavodrezkimetallaprogress', 'exact', 'Резки'],
   ['московскийзаводрескиметаллапрогресс', 'typo', 'Резки'],
   ['Северсталью', 'typo', 'Северсталь'],
+  ['академиею', 'typo', 'академия'],
   ['мобильных телесистем', 'typo', 'Теле'],
   ['учреждение академия', 'words', 'академия'],
 ]
@@ -134,6 +135,13 @@ await t.test('no edit touches a digit, and short words have no typos', async (t)
   }
   t.same(index.find({ ...all, q: 'СФО ТБ-18' }), [])
   t.same(index.find({ ...all, q: 'бета' }), [])
+})
+
+await t.test('words that are longer than any name find nothing, and are not split', async (t) => {
+  const index = await indexOf(t, companies.map(entityOf))
+  for (const q of ['a'.repeat(300), 'ta'.repeat(150), 'север'.repeat(60)]) {
+    t.same(index.find({ ...all, q }), [], q)
+  }
 })
 
 await t.test('matches come by kind, then by rank, null last, then by key', async (t) => {

@@ -59,8 +59,8 @@ function brokenPromises(columns: readonly Column[]): readonly Finding[] {
   if (found.length === 0) return []
   const message =
     `${namesOf(found)} may be empty, although the dictionary says nullable false: a file has ` +
-    'empty values there, or lacks the column, or its statistics do not count them; callers read ' +
-    'that it may be empty'
+    'empty values there or lacks the column, or its type, such as a list or a floating point ' +
+    'number, is not counted; callers read that it may be empty'
   return [finding('nullable_unproven', message)]
 }
 

@@ -15,7 +15,7 @@ import { quoteRenewal } from './subscription-orders.js'
 /** What a subscription can order now, and what it ordered; for the holder of its token. */
 export interface ShopAccount {
   readonly offer: Offer
-  /** Null when it can't be renewed here, or not yet; `months` is set by the shop for free plans alone. */
+  /** Null when it can't be renewed here. The shop sets `months` for free plans alone. */
   readonly renewal: { readonly months: number | null } | 'early' | null
   /** The datasets that it can get another plan of, or add. */
   readonly choices: readonly PlanChoice[]

@@ -61,8 +61,11 @@ export function uniteColumns(
   for (const { name, type, required } of partitions.columns) {
     united.set(name, { type, required, files: files.length })
   }
+  // Of values that became another type, some may be served as null: "nan".
   const isFilled = (source: string) =>
-    files.every(({ opened }) => opened.rows === 0 || opened.bounds.get(source)?.isFull === true)
+    files.every(({ opened: { rows, bounds, fits } }) => {
+      return rows === 0 || (bounds.get(source)?.isFull === true && !fits?.has(source))
+    })
   const columns = [...united].map(([source, { type, required, files: count }]) => {
     // A number of floating point may be NaN, which is served as null.
     const isRequired = required && !isFloat(type)

@@ -182,11 +182,7 @@ async function groupBounds(
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, TextBounds>>> {
   const isWanted = (column: FileColumn) => boundsOf.includes(column.name) && hasBounds(column)
   const paths = files.filter(({ rows }) => rows > 0).map(({ path }) => path)
-  const bounds = new Map<string, ReadonlyMap<string, TextBounds>>()
-  for (const column of columns.filter(isWanted)) {
-    bounds.set(column.name, await readBounds(run, paths, column))
-  }
-  return bounds
+  return readBounds(run, paths, columns.filter(isWanted))
 }
 
 function required(file: OpenedFile | undefined): OpenedFile {

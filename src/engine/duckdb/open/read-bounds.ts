@@ -8,23 +8,36 @@ import { bindPaths, boundFilesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 import { columnSql } from '../sql.js'
 
+/** What the footers say of each row group and column. */
+const ends = `CREATE OR REPLACE TEMP TABLE ends AS
+  SELECT file_name, row_group_id, path_in_schema, num_values, stats_null_count, stats_min_value,
+    stats_max_value, min_is_exact, max_is_exact
+  FROM parquet_metadata($1)`
+
 /**
- * Reads the smallest and largest value of a column in each of some files that hold it in the same
- * type, in the form of a filter's values; a file without a value has none. They come from the
- * footers if the statistics there are complete, otherwise from the column itself.
+ * Reads the smallest and largest values of columns in each of some files that hold them in the same
+ * types, in the form of a filter's values: by column, then by path. A file without a value has none.
+ * They come from the footers if the statistics there are complete, otherwise from the column itself.
  */
 export async function readBounds(
   run: RunStatement,
   paths: readonly string[],
-  column: FileColumn,
-): Promise<ReadonlyMap<string, TextBounds>> {
-  if (paths.length === 0) return new Map()
-  const known = await footerBounds(run, paths, column)
-  const unknown = paths.filter((path) => !known.has(path))
-  const scanned = unknown.length === 0 ? [] : await scanBounds(run, unknown, column)
-  const bounds = new Map(scanned)
-  for (const [path, each] of known) if (each) bounds.set(path, each)
-  return bounds
+  columns: readonly FileColumn[],
+): Promise<ReadonlyMap<string, ReadonlyMap<string, TextBounds>>> {
+  const all = new Map<string, ReadonlyMap<string, TextBounds>>(
+    columns.map(({ name }) => [name, new Map()]),
+  )
+  if (paths.length === 0 || columns.length === 0) return all
+  await run({ sql: ends, values: [bindPaths(paths)] })
+  for (const column of columns) {
+    const known = await footerBounds(run, column)
+    const unknown = paths.filter((path) => !known.has(path))
+    const scanned = unknown.length === 0 ? [] : await scanBounds(run, unknown, column)
+    const bounds = new Map(scanned)
+    for (const [path, each] of known) if (each) bounds.set(path, each)
+    all.set(column.name, bounds)
+  }
+  return all
 }
 
 /**
@@ -33,25 +46,25 @@ export async function readBounds(
  */
 async function footerBounds(
   run: RunStatement,
-  paths: readonly string[],
   column: FileColumn,
 ): Promise<ReadonlyMap<string, TextBounds | null>> {
   const { name, type } = column
+  const read = (end: string) => `TRY_CAST(stats_${end}_value AS ${typeText(type)})`
   const [least, most] = [servedText(duckdb, type, 'least'), servedText(duckdb, type, 'most')]
   const [files = [], min = [], max = [], full = []] = await run({
     sql: `SELECT file_name, ${least}, ${most}, is_full
      FROM (SELECT file_name,
          bool_and(coalesce(stats_null_count = 0, false)) AS is_full,
-         min(CAST(stats_min_value AS ${typeText(type)})) AS least,
-         max(CAST(stats_max_value AS ${typeText(type)})) AS most,
+         min(${read('min')}) AS least,
+         max(${read('max')}) AS most,
          count(*) = count(DISTINCT row_group_id) AND bool_and(
            coalesce(stats_null_count = num_values, false)
-           OR (stats_min_value IS NOT NULL AND stats_max_value IS NOT NULL
+           OR (${read('min')} IS NOT NULL AND ${read('max')} IS NOT NULL
              AND coalesce(min_is_exact, true) AND coalesce(max_is_exact, true))) AS is_whole
-       FROM parquet_metadata($1) WHERE path_in_schema = $2 GROUP BY file_name)
+       FROM ends WHERE path_in_schema = $1 GROUP BY file_name)
      WHERE is_whole
        AND (least IS NULL) = (${least} IS NULL) AND (most IS NULL) = (${most} IS NULL)`,
-    values: [bindPaths(paths), bindText(name)],
+    values: [bindText(name)],
   })
   return new Map(
     files.map((file, index) => [

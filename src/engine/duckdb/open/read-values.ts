@@ -56,6 +56,8 @@ export async function findUnreadable(
         await readSlice(run, [path], tried, rows)
         return null
       } catch (cause) {
+        // A slow disk, not the file.
+        if (['INTERRUPT', null].includes(readFailure(cause).type)) throw cause
         return cause
       }
     })
