@@ -16,8 +16,8 @@ const ends = `CREATE OR REPLACE TEMP TABLE ends AS
 
 /**
  * Reads the smallest and largest values of columns in each of some files that hold them in the same
- * types, in the form of a filter's values: by column, then by path. A file without a value has none.
- * They come from the footers if the statistics there are complete, otherwise from the column itself.
+ * types, in the form of a filter's values: by column, then by path. A file without a value has
+ * none. They come from the footers if the statistics there are complete, otherwise from the column.
  */
 export async function readBounds(
   run: RunStatement,
