@@ -123,7 +123,7 @@ function areNames(text: string): boolean {
 
 function notAList(key: string, text: string): ServiceError {
   const names = text.split(',').map((name) => name.trim())
-  const detail = `${key} must be a list of names, not a string.`
+  const detail = `${key}, sent as a string, is not valid JSON. Send a list of names.`
   return correctable(detail, { kind: 'arguments', meant: { [key]: names } })
 }
 

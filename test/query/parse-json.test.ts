@@ -66,7 +66,7 @@ await t.test('filters and select are understood as JSON in a string too', (t) =>
     cursor: null,
     format: null,
   })
-  const notList = 'select must be a list of names, not a string.'
+  const notList = 'select, sent as a string, is not valid JSON. Send a list of names.'
   t.equal(refusal({ select: 'year,2110' }), notList)
   t.equal(refusal({ select: '2110,2400' }), notList, 'names of digits')
   t.equal(refusal({ filters: 'x' }), 'filters, sent as a string, is not valid JSON.')
