@@ -116,11 +116,11 @@ async function openContent(
   const table = remoteTableOf(entry)
   const history = sourceNames(entry, listOf(entry.history))
   const key = sourceNames(entry, [...listOf(entry.key), ...listOf(entry.lookups)])
-  const dictionary = await readDictionary(name, entry, registry)
-  const promised = [...dictionary].filter(([, each]) => !each.nullable).map(([column]) => column)
   const ordering = [...new Set([...key, ...history])]
   // The nulls of a table of another engine are not counted.
   if (table) return openTable(table, ordering, options)
+  const dictionary = await readDictionary(name, entry, registry)
+  const promised = [...dictionary].filter(([, each]) => !each.nullable).map(([column]) => column)
   const boundsOf = [...new Set([...ordering, ...promised.sort()])]
   const sources = await findSourceFiles(registry.folder, listOf(entry.files), known.hashes, {
     doubted: known.doubted,

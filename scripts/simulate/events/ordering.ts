@@ -32,12 +32,7 @@ export async function order(world: World): Promise<string> {
   const asked = await world.postForm('/order', [...fields, ['months', String(months)]])
   const words = `${email} ${chosen.join(' ')} ${months} months`
   if (asked.status !== 200) return `${words} → ${asked.status}`
-  // The letter may take a round.
-  await world.machine.pass(6000)
-  const typed = [
-    ['id', codeIdIn(asked.text)] as const,
-    ['code', world.post.codeFor(email)] as const,
-  ]
+  const typed = await mailedCode(world, asked.text, email)
   const done = await world.postForm('/order/code', typed)
   if (done.status !== 200) return `${words} → code ${done.status}`
   const secret = tokenIn(done.text)
@@ -183,6 +178,9 @@ function requireChangePrice(world: World, id: string, chosen: string, amount: nu
   world.require(wanted === amount, `${world.nameOf(id)}: ${chosen} for ${amount}, not ${wanted}`)
 }
 
-export function codeIdIn(text: string): string {
-  return /name="id" value="([^"]+)"/.exec(text)?.[1] ?? 'no id'
+/** Waits for the letter with a code, which may take a round; the fields of the page's form. */
+export async function mailedCode(world: World, page: string, email: string) {
+  await world.machine.pass(6000)
+  const id = /name="id" value="([^"]+)"/.exec(page)?.[1] ?? 'no id'
+  return [['id', id] as const, ['code', world.post.codeFor(email)] as const] as const
 }

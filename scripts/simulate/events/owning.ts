@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { InjectOptions } from 'fastify'
 import type { Fields, OwnerSession, World } from '../world.js'
 import { ownerNames, registryText } from '../world-files.js'
-import { codeIdIn } from './ordering.js'
+import { mailedCode } from './ordering.js'
 import { address } from './selling.js'
 
 const sessionMs = 12 * 3_600_000
@@ -30,11 +30,7 @@ export async function enter(world: World): Promise<string> {
   if (earlier && isIn(world, earlier) && world.random.whole(1, 3) > 1) return `${email} is in`
   const asked = await world.postForm('/owner/sign-in', [['email', email]])
   if (asked.status !== 200) return `${email} → ${asked.status}`
-  await world.machine.pass(6000)
-  const typed = [
-    ['id', codeIdIn(asked.text)],
-    ['code', world.post.codeFor(email)],
-  ] as const
+  const typed = await mailedCode(world, asked.text, email)
   const isOwner = world.ownerNames.includes(email)
   const done = await world.get('/owner/sign-in/code', undefined, pageForm(world, earlier, typed))
   const [cookie] = /^__Host-das-owner=das_owner_\w+/.exec(String(done.headers['set-cookie'])) ?? []

@@ -1,7 +1,7 @@
 import { challengeOf } from '../../../test/support/mcp/signing-in.js'
 import { shownAnswer, tokenIn } from '../world.js'
 import type { Agent, World } from '../world.js'
-import { codeIdIn } from './ordering.js'
+import { mailedCode } from './ordering.js'
 import { settle } from './reading.js'
 import { address, failure, jsonOf } from './selling.js'
 
@@ -36,11 +36,7 @@ export async function loseToken(world: World): Promise<string> {
   const email = address(world)
   const asked = await world.postForm('/lost-token', [['email', email]])
   if (asked.status !== 200) return `${email} → ${asked.status}`
-  await world.machine.pass(6000)
-  const typed = [
-    ['id', codeIdIn(asked.text)],
-    ['code', world.post.codeFor(email)],
-  ] as const
+  const typed = await mailedCode(world, asked.text, email)
   const shown = await world.postForm('/lost-token/code', typed)
   const ids = new Set(shown.text.match(/sub_[0-9A-Za-z]{16}/g) ?? [])
   const id = world.oneOf(ids)
