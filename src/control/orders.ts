@@ -69,6 +69,12 @@ export interface Order {
   readonly effect: Effect | null
 }
 
+/** Whether an owner may decide it: one that waits, or was not paid in time. */
+export function isOpenOrder({ state, amountRub }: Order): boolean {
+  // One without a price can't be paid late: it was scheduled, and a newer order replaced it.
+  return state === 'waiting' || (state === 'expired' && amountRub > 0)
+}
+
 export type NewOrder = Omit<
   Order,
   'orderId' | 'state' | 'byOwner' | 'paper' | 'receipt' | 'takesEffectAt' | 'doneAt' | 'effect'

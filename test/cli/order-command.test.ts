@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { listActions } from '../../src/control/audit.js'
 import { listLetters } from '../../src/control/letters.js'
-import { endOrder } from '../../src/control/orders.js'
+import { endOrder, insertOrder, showOrder } from '../../src/control/orders.js'
 import { insertPayment } from '../../src/control/payments.js'
 import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { listSubscriptions } from '../../src/control/subscriptions.js'
@@ -67,6 +67,24 @@ await t.test('confirm starts the subscription once, and prints no token', async 
     ({ action }) => action === 'order.confirmed',
   )
   t.not(entry?.actor, 'server')
+})
+
+await t.test('an order that a newer one replaced is neither confirmed nor declined', async (t) => {
+  const { cli, store, first } = await cliWithOrders(t)
+  await cli.das(['order', 'confirm', first])
+  const { subscriptionId } = await showOrder(store, first)
+  const now = cli.clock.ms
+  const { orderId } = await insertOrder(store, {
+    ...{ kind: 'change', email: 'a@b.example', language: 'en', subscriptionId },
+    ...{ items: [], months: null, amountRub: 0, basedOn: null, buyer: null },
+    ...{ orderedAt: now, payUntil: now + 1, takesEffectAt: now + 1 },
+  })
+  await endOrder(store, orderId, { state: 'expired', now })
+  for (const verb of ['confirm', 'decline']) {
+    t.match(await cli.das(['order', verb, orderId]), { code: 2, stderr: /is expired\.\n$/ })
+  }
+  t.equal((await showOrder(store, orderId)).state, 'expired')
+  t.same(await listActions(store, { subject: orderId }), [])
 })
 
 await t.test('an expired order is confirmed by hand, a declined one never', async (t) => {

@@ -31,7 +31,7 @@ export async function decide(world: World): Promise<string> {
   const verb = world.random.oneOf(['confirm', 'confirm', 'decline'])
   const done = await world.house.das(['order', verb, order.id])
   const after = world.books().orders.get(order.id)
-  if (order.state === 'confirmed') world.require(done.code !== 0, `${verb} of a confirmed order`)
+  world.require(isOpen(order) || done.code !== 0, `${verb} of an order that is ${order.state}`)
   const outcome = done.code === 0 ? (after?.state ?? '') : failure(world, done)
   return `${verb} ${world.nameOf(order.id)} ${order.state} → ${outcome}`
 }
@@ -130,11 +130,13 @@ function pagePress(world: World, order: string): Press {
   return {
     ...{ words: `${action} by ${by}`, action, by, done: 303 },
     request: requestOf('/owner/orders', undefined, pageForm(world, session, fields)),
-    mayDecide: (found) =>
-      session !== undefined &&
-      isIn(world, session) &&
-      (found?.state === 'waiting' || (found?.state === 'expired' && found.amountRub > 0)),
+    mayDecide: (found) => session !== undefined && isIn(world, session) && isOpen(found),
   }
+}
+
+/** Neither decided nor replaced by a newer one. */
+function isOpen(order: OrderRow | undefined): boolean {
+  return order?.state === 'waiting' || (order?.state === 'expired' && order.amountRub > 0)
 }
 
 function isOpenForLink(world: World, order: OrderRow | undefined): boolean {

@@ -1,7 +1,7 @@
 import { recordAction } from '../../control/audit.js'
 import { grantTexts } from '../../control/grants.js'
 import { queueLetter } from '../../control/letters.js'
-import { newestEntry, showOrder } from '../../control/orders.js'
+import { isOpenOrder, newestEntry, showOrder } from '../../control/orders.js'
 import type { Order } from '../../control/orders.js'
 import { dropScheduled, grantsAtEnd, scheduleOrder } from '../../control/scheduled-changes.js'
 import { changeSubscription, extendSubscription } from '../../control/subscription-changes.js'
@@ -58,10 +58,9 @@ export async function confirmOrder(
   })
 }
 
-function requireOpen({ orderId, state, amountRub }: Order, isLateAccepted: boolean): void {
-  // One without a price can't be paid late: it was scheduled, and a newer order replaced it.
-  if (state === 'waiting' || (state === 'expired' && isLateAccepted && amountRub > 0)) return
-  throw badRequest(`Order '${orderId}' is ${state}.`)
+function requireOpen(order: Order, isLateAccepted: boolean): void {
+  if (isOpenOrder(order) && (isLateAccepted || order.state === 'waiting')) return
+  throw badRequest(`Order '${order.orderId}' is ${order.state}.`)
 }
 
 /** A plan that left the registry would be sold as nothing. */

@@ -1,14 +1,14 @@
 import { recordAction } from '../../control/audit.js'
 import { queueLetter } from '../../control/letters.js'
-import { endOrder, showOrder } from '../../control/orders.js'
+import { endOrder, isOpenOrder, showOrder } from '../../control/orders.js'
 import type { Order } from '../../control/orders.js'
 import { badRequest } from '../../errors.js'
 import type { OrderParts } from './shop.js'
 
 /**
- * Declines an order that waits or has expired, finally; its buyer and the owners get a letter.
+ * Declines an order that waits or was not paid in time, finally; buyer and owners get a letter.
  * `by` says who declined it over HTTP.
- * @throws not_found; bad_request for an order that was confirmed or declined
+ * @throws not_found; bad_request for an order that is over
  */
 export function declineOrder(
   { store, now: clock }: Pick<OrderParts, 'store' | 'now'>,
@@ -17,10 +17,8 @@ export function declineOrder(
 ): Promise<Order> {
   return store.write(async (tx) => {
     const now = clock()
-    const { state } = await showOrder(tx, orderId)
-    if (state !== 'waiting' && state !== 'expired') {
-      throw badRequest(`Order '${orderId}' is ${state}.`)
-    }
+    const order = await showOrder(tx, orderId)
+    if (!isOpenOrder(order)) throw badRequest(`Order '${orderId}' is ${order.state}.`)
     await endOrder(tx, orderId, { state: 'declined', now })
     await queueLetter(tx, { kind: 'order-declined', orderId }, now)
     await queueLetter(tx, { kind: 'order-done', orderId }, now)

@@ -1,7 +1,7 @@
 import { findOwner } from '../../access/signed-in.js'
 import { whoDid } from '../../control/audit.js'
 import { orderOfLink } from '../../control/order-links.js'
-import { showOrder } from '../../control/orders.js'
+import { isOpenOrder, showOrder } from '../../control/orders.js'
 import type { Order } from '../../control/orders.js'
 import { ServiceError, notFound } from '../../errors.js'
 import { confirmOrder } from '../orders/confirm-order.js'
@@ -86,8 +86,7 @@ async function carryOut(
   } catch (cause) {
     if (!(cause instanceof ServiceError) || cause.code !== 'bad_request') throw cause
     const order = await showOrder(shop.store, orderId)
-    const isOpen = order.state === 'waiting' || (order.state === 'expired' && order.amountRub > 0)
-    if (isOpen) return { kind: 'impossible', order, cause }
+    if (isOpenOrder(order)) return { kind: 'impossible', order, cause }
     return { kind: 'over', over: await overOrder(shop, order) }
   }
   shop.sendLetters()
