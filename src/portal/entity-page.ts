@@ -12,8 +12,8 @@ import { linkedRows } from './linked-rows.js'
 import { lineFields } from './line-choice.js'
 import type { PageContext } from './page-context.js'
 import { queryLink } from './page-query.js'
-import { columnHeading, columnTitle, valueText } from './shown-value.js'
-import { floatDigits } from './writers.js'
+import { columnHeading, valueText } from './shown-value.js'
+import { columnTitle, floatDigits } from './writers.js'
 
 /** A column of the page with its value in each row, newest first: JSON texts. */
 export interface Line {

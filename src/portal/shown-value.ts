@@ -40,11 +40,6 @@ function numberText(
   return words.digits(decimals === null || /e/i.test(text) ? floatDigits(text) : text)
 }
 
-/** The label with the code. */
-export function columnTitle({ name, label }: Pick<ShownColumn, 'name' | 'label'>): string {
-  return label === null ? name : `${label} · ${name}`
-}
-
 /** The label with the code, and the unit unless it is said elsewhere: that of shares is percent. */
 export function columnHeading(
   { name, label }: Pick<ShownColumn, 'name' | 'label'>,

@@ -29,6 +29,16 @@ export function writersOf(locale: string) {
   }
 }
 
+/** What a heading says of a column: `Revenue · 2110`, or its name alone. */
+export function columnTitle(column: {
+  readonly name: string
+  /** None is null on the server, and empty in the browser. */
+  readonly label: string | null
+}): string {
+  const { name, label } = column
+  return label === null || label === '' || label === name ? name : `${label} · ${name}`
+}
+
 /** Returns a formatter for the day of an ISO 8601 time, in UTC. */
 function dayWriter(locale: string): (time: string) => string {
   return timeWriter(locale, { dateStyle: 'long' })

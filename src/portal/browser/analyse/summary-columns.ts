@@ -2,7 +2,7 @@ import { parseCalls } from '../../../columns/call-text.js'
 import type { Call } from '../../../columns/call-text.js'
 import { meantSide, sideText } from '../../../columns/formula.js'
 import type { PortalWords } from '../../portal-words-en.js'
-import { columnTitle } from '../question/page-column.js'
+import { columnTitle } from '../../writers.js'
 import type { DatasetColumn, DefinedMeasure, PageColumn } from '../question/page-column.js'
 import type { SummaryQuestion } from '../question/summary-question.js'
 

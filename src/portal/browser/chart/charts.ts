@@ -1,7 +1,7 @@
 import { element } from '../element.js'
 import { words } from '../page-words.js'
 import type { Row } from '../question/exact-rows.js'
-import { columnTitle } from '../question/page-column.js'
+import { columnTitle } from '../../writers.js'
 import type { PageColumn } from '../question/page-column.js'
 import type { Order } from '../question/rows-question.js'
 import { barList } from './bar-list.js'

@@ -1,6 +1,6 @@
 import type { ShownType } from '../../../columns/column-types.js'
 import type { Operator } from '../../../columns/operators.js'
-import { floatDigits } from '../../writers.js'
+import { columnTitle, floatDigits } from '../../writers.js'
 
 /** A column of the dataset, or of an answer, as the page shows it; unknown texts are empty. */
 export interface PageColumn {
@@ -50,11 +50,6 @@ export interface DefinedMeasure {
 }
 
 const hintLettersMax = 60
-
-/** What a heading says of a column: `Revenue · 2110`, or its name alone. */
-export function columnTitle({ name, label }: Pick<PageColumn, 'name' | 'label'>): string {
-  return label === '' || label === name ? name : `${label} · ${name}`
-}
 
 /** A value with what it means, where that is known. */
 export function namedText({ names }: PageColumn, text: string): string {
