@@ -19,6 +19,7 @@ export function homePage(
   planWay: FindPlanWay,
 ): string {
   const { words } = context
+  const searched = datasets.find((dataset) => searchForm(context, dataset) !== null)
   return layout(
     context,
     {
@@ -29,6 +30,7 @@ export function homePage(
     html`<section class="hero">
         <h1>${words.headline}</h1>
         ${intro(context) ?? html`<p class="lead">${words.lead}</p>`}
+        ${searched ? searchForm(context, searched) : null}
         ${
           firstLine === null || context.person
             ? null
@@ -36,7 +38,11 @@ export function homePage(
                 ${codeBlock(words, firstLine)}`
         }
       </section>
-      ${datasets.length === 0 ? nothingListed(context) : listed(context, datasets, planWay)}
+      ${
+        datasets.length === 0
+          ? nothingListed(context)
+          : listed(context, datasets, { searched, planWay })
+      }
       ${interfaces(context)}`,
   )
 }
@@ -51,12 +57,21 @@ function nothingListed({ words }: PageContext): Html {
 function listed(
   context: PageContext,
   datasets: readonly ShownDataset[],
-  planWay: FindPlanWay,
+  {
+    searched,
+    planWay,
+  }: {
+    /** The one whose search stands at the top of the page. */
+    readonly searched: ShownDataset | undefined
+    readonly planWay: FindPlanWay
+  },
 ): Html {
   const { words } = context
+  const search = (dataset: ShownDataset) =>
+    dataset === searched ? null : searchForm(context, dataset)
   return html`<section>
       <h2 id="datasets">${words.datasets}</h2>
-      <div class="cards">${datasets.map((dataset) => card(context, dataset))}</div>
+      <div class="cards">${datasets.map((each) => card(context, each, search(each)))}</div>
     </section>
     <section>
       <h2 id="plans">${words.plans}</h2>
@@ -65,13 +80,13 @@ function listed(
     </section>`
 }
 
-function card(context: PageContext, dataset: ShownDataset): Html {
+function card(context: PageContext, dataset: ShownDataset, search: Html | null): Html {
   const { words, link } = context
   const price = priceText(context, dataset)
   return html`<article class="card">
     <h3><a href="${link(`/datasets/${dataset.name}`)}">${dataset.title}</a></h3>
     ${dataset.description === null ? null : html`<p>${dataset.description}</p>`}
-    ${datasetFacts(context, dataset)} ${searchForm(context, dataset)}
+    ${datasetFacts(context, dataset)} ${search}
     <p class="card-foot">
       <a class="button" href="${link(`/datasets/${dataset.name}`)}">${words.open}</a>
       ${price === null ? null : html`<span class="muted">${price}</span>`}

@@ -50,6 +50,8 @@ async function isClean(t: Test, name: string): Promise<void> {
 }
 
 await t.test('a misspelt name leads from the home page to the company', async (t) => {
+  t.equal(await page.locator('.hero').getByRole('searchbox').count(), 1)
+  t.equal(await page.getByRole('searchbox').count(), 1, 'not again in the card')
   await search('аэрафлот')
   await isClean(t, 'found')
   await page.getByRole('link', { name: airline }).click()
