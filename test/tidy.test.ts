@@ -54,7 +54,7 @@ const weights: Readonly<Record<string, number>> = {
   lists: 1078,
   mcp: 2166,
   names: 1784,
-  portal: 10_633,
+  portal: 10_636,
   query: 4001,
   registry: 2357,
   sales: 10_004,

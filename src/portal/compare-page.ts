@@ -156,7 +156,10 @@ function barChart(context: PageContext, line: ComparedLine, sides: readonly Side
       ${bars.map(
         ({ side, text }, at) =>
           html`<li>
-            <span>${side.title}</span>
+            <span
+              >${side.title}
+              ${side.href === null ? html`<span class="muted">${side.beside}</span>` : null}</span
+            >
             <svg aria-hidden="true">
               <rect
                 class="${side.href === null ? 's5' : 's0'}"

@@ -19,6 +19,8 @@ await t.test('firms stand side by side with the medians of their levels', async 
   t.match(words, /Period: 2022 2021 2020 2019/)
   t.match(text, '<svg aria-hidden="true">')
   t.match(words, '1B ₽')
+  const [bars = ''] = /<ol class="bars">.*?<\/ol>/s.exec(text) ?? []
+  t.match(textOf(bars), 'Median: 62 · Software of 4 rows that you can see 2.5B ₽')
 })
 
 await t.test('period, lines and the chart are chosen by the address', async (t) => {
