@@ -57,7 +57,7 @@ const weights: Readonly<Record<string, number>> = {
   portal: 10_613,
   query: 4001,
   registry: 2357,
-  sales: 10_008,
+  sales: 10_033,
   service: 4606,
   sheet: 498,
   versions: 6878,
