@@ -238,8 +238,8 @@ await t.test(
   async (t) => {
     const world = await startWorld(t, {
       files: {
-        'data/a.parquet': `SELECT * FROM (VALUES (1, 'a' || chr(0) || 'b'), (2, 'a' || chr(65533) || 'b'),
-        (3, chr(0)), (4, 'c')) v(id, text)`,
+        'data/a.parquet': `SELECT * FROM (VALUES (1, 'a' || chr(0) || 'b'),
+        (2, 'a' || chr(65533) || 'b'), (3, chr(0)), (4, 'c')) v(id, text)`,
       },
       registry: `
 datasets:
