@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { accessibleDatasets } from '../access/access.js'
 import { asPerson, requireSubscriber } from '../access/principal.js'
 import type { Language } from '../config.js'
 import { inOrder } from '../control/in-order.js'
@@ -12,8 +13,10 @@ import { pageContextOf, visit } from '../portal/page-context.js'
 import type { Site } from '../portal/page-context.js'
 import { formHeaders, reading, sameOrigin, sendPage } from '../portal/send-page.js'
 import { columnTitle } from '../portal/writers.js'
+import { visibleColumn } from '../query/check-parts.js'
 import { grantedTitle } from '../registry/registry.js'
 import type { Caller, RequestContext, Service } from '../service.js'
+import { inLanguage } from '../service/showcase.js'
 import { accountActs } from './account-acts.js'
 import type { ActParts } from './account-acts.js'
 import type { Proof } from './account-form.js'
@@ -32,7 +35,7 @@ export interface AccountRouteParts extends ActParts {
   readonly site: Site
   readonly service: Pick<
     Service,
-    'admit' | 'admitKnown' | 'account' | 'connections' | 'endConnection' | 'showcase'
+    'admit' | 'admitKnown' | 'account' | 'connections' | 'endConnection'
   >
 }
 
@@ -175,18 +178,18 @@ async function ownAccount(
   const description = { ...account, datasets }
   const { principal } = caller
   if (principal.kind === 'demo') return { description, own: null }
-  const shown = service.showcase(language).datasets
+  const visible = accessibleDatasets(principal, caller.catalog)
   const own = {
     shopAccount: await shopAccount(shop, principal.id),
     connections: await service.connections(caller),
     webhooks: await listWebhooks(shop.store, principal.id),
     watchLists: (await listWatchLists(shop.store, principal.id)).map((list) => {
-      const showcase = shown.find(({ name }) => name === list.dataset)
-      const column = showcase?.columns.find(({ name }) => name === list.column)
+      const access = visible.find(({ dataset }) => dataset.name === list.dataset)
+      const column = access && visibleColumn(access, list.column)
       return {
         ...list,
         dataset: titleOf(shop, language, list.dataset),
-        column: column ? columnTitle(column) : list.column,
+        column: column ? columnTitle(inLanguage(language, column)) : list.column,
       }
     }),
   }

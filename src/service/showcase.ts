@@ -229,7 +229,7 @@ function periodOf(version: Version): ShownDataset['period'] {
 }
 
 /** The same with Russian texts in place of English ones, where there are any. */
-function inLanguage<Texts extends { readonly russian: object }>(
+export function inLanguage<Texts extends { readonly russian: object }>(
   language: Language,
   english: Texts,
 ): Texts {

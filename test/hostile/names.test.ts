@@ -1,6 +1,6 @@
 import t from 'tap'
 import { column, isError } from '../support/answers.js'
-import { filesOnly } from '../support/tables.js'
+import { filesOnly, parquetFormat } from '../support/tables.js'
 import { startThings } from '../support/things.js'
 import { startWorld } from '../support/world.js'
 
@@ -231,3 +231,37 @@ datasets:
   const like = await world.get('/v1/texts?text=like.a%00*', token)
   t.same(column(like, 'id'), [1])
 })
+
+// Guarantee: no text of a caller or of a cell ends a statement of ours where it has a NUL.
+await t.test(
+  'NUL in a name of an answer is refused, in a value that names one replaced',
+  async (t) => {
+    const world = await startWorld(t, {
+      files: {
+        'data/a.parquet': `SELECT * FROM (VALUES (1, 'a' || chr(0) || 'b'),
+        (2, 'a' || chr(65533) || 'b'), (3, chr(0)), (4, 'c')) v(id, text)`,
+      },
+      registry: `
+datasets:
+  texts:
+    title: Texts
+    files: data/a.parquet
+    plans: {p: {rows_per_month: 1000, history: all, price_rub: 0, rate_per_minute: 10000}}
+`,
+    })
+    const { token } = await world.subscribe(['texts:p'])
+    const formats = ['json', 'ndjson', 'csv', 'xlsx', ...parquetFormat]
+    const path = '/v1/texts/aggregate'
+    for (const format of formats) {
+      for (const name of ['\0', 'a\0', '"\0:"']) {
+        const measures = encodeURIComponent(`${name}:count`)
+        const refused = await world.get(`${path}?measures=${measures}&format=${format}`, token)
+        isError(t, refused, 'bad_request', /a name has the character U\+0000/, format)
+      }
+      const query = `group=id&pivot=text&measures=count&limit=1&format=${format}`
+      t.equal((await world.get(`${path}?${query}`, token)).status, 200, format)
+    }
+    const { body } = await world.get(`${path}?group=id&pivot=text&measures=count&limit=1`, token)
+    t.same(body.data, [{ id: 1, '\ufffd': 0, 'a\ufffdb': 1, 'a\ufffdb (2)': 0, c: 0 }])
+  },
+)

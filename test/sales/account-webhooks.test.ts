@@ -3,6 +3,7 @@ import { findWatchList, putWatchList } from '../../src/control/hooks/watch-lists
 import { addWebhook, endWebhook, listWebhooks } from '../../src/control/hooks/webhooks.js'
 import { createSubscription } from '../../src/control/subscriptions.js'
 import { startOfTest } from '../support/world.js'
+import { openShopText, shopRegistry, startShop } from '../portal/fixtures/shop-world.js'
 import { email, startSessions } from './sessions/fixtures/signing-in.js'
 
 const { world, store, signIn, open, post } = await startSessions(t)
@@ -143,4 +144,27 @@ await t.test('the account of a token is shown to its form alone, and not stored'
   t.match((await open('/account', '')).text, 'data-opens')
   t.notMatch((await open('/account', cookie)).text, 'data-opens')
   t.notMatch(world.log.join(''), token)
+})
+
+// Guarantee: a list names its column as its subscription sees it: by a label of a dataset that no
+// page shows, and never by that of a hidden column.
+await t.test('watch lists show labels of datasets that are not listed', async (t) => {
+  const hidden = `  hidden:
+    title: Hidden
+    files: data/things.parquet
+    columns:
+      id: {label: {en: Number, ru: Номер}}
+      year: {label: {en: Secret, ru: Тайна}, hidden: true}`
+  const registry = shopRegistry(openShopText).replace(/ {2}hidden:[^]*things\.parquet/, hidden)
+  const shop = await startShop(t, { registry })
+  const { subscriptionId: id, token } = await shop.world.subscribe(['hidden:free'])
+  const list = { dataset: 'hidden', values: ['1'], fields: [] }
+  await putWatchList(shop.store, id, { ...list, name: 'open', column: 'id' })
+  await putWatchList(shop.store, id, { ...list, name: 'closed', column: 'year' })
+  for (const [lang, label] of Object.entries({ en: 'Number', ru: 'Номер' })) {
+    const { text } = await shop.send(`/account?lang=${lang}`, { token })
+    t.match(textOf(text), `open Hidden ${label} · id 1`)
+    t.match(textOf(text), 'closed Hidden year 1')
+    t.notMatch(text, /Secret|Тайна/)
+  }
 })

@@ -101,6 +101,9 @@ export function checkValues(
 /** As a list of values has it: files have no column without a name. */
 const emptyText = '""'
 
+/** In the place of U+0000, which would end the text of a statement. */
+const replacement = '\ufffd'
+
 /**
  * The names of the values' columns: each its value, and with a number where the answer has a column
  * of that name: files know no difference of large and small letters.
@@ -108,7 +111,7 @@ const emptyText = '""'
 function columnNames(taken: readonly string[], values: readonly ServedValue[]): readonly string[] {
   const names = new Set(taken.map((name) => name.toLowerCase()))
   return values.map((value) => {
-    const text = value === '' ? emptyText : (value ?? 'null')
+    const text = value === '' ? emptyText : (value ?? 'null').replaceAll('\0', replacement)
     let name = text
     for (let n = 2; names.has(name.toLowerCase()); n++) name = `${text} (${n})`
     names.add(name.toLowerCase())

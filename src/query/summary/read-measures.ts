@@ -60,6 +60,8 @@ function readMeasure(access: Access, call: Call, raw: RawSummary): Measure {
     throw badRequest(`measures: ${quoted(name)} has over ${aliasLettersMax} characters.`)
   }
   if (/\p{Surrogate}/u.test(name)) throw badRequest(`measures: a name is not valid Unicode.`)
+  // It would end the text of a statement.
+  if (name.includes('\0')) throw badRequest('measures: a name has the character U+0000.')
   if (call.operands !== null) {
     return { name, aggregate: readFunction(access, call, call.operands, raw), defined: null }
   }

@@ -68,21 +68,42 @@ export async function quoteRenewal(
 
 /**
  * Orders more months, for at most the price that was shown. An earlier order of the subscription
- * that still waits expires.
+ * that still waits expires. A second press of a free renewal returns the one that was made.
  *
  * @throws ShopRefusal; not_found for an unknown subscription
  */
-export function orderRenewal(
+export async function orderRenewal(
   shop: Shop,
   subscriptionId: string,
   months: number,
   shownRub = Infinity,
 ): Promise<Placed> {
-  return placeOnce(shop, subscriptionId, shownRub, async (inTransaction, subscription) => {
-    const { amountRub, ...quote } = await quoteRenewal(inTransaction, subscriptionId, months)
-    const items = await grantsAtEnd(inTransaction.store, subscription)
-    return [{ kind: 'renew', basedOn: null, items, months: quote.months, amountRub }]
-  })
+  try {
+    return await placeOnce(shop, subscriptionId, shownRub, async (inTransaction, subscription) => {
+      const { amountRub, ...quote } = await quoteRenewal(inTransaction, subscriptionId, months)
+      const items = await grantsAtEnd(inTransaction.store, subscription)
+      return [{ kind: 'renew', basedOn: null, items, months: quote.months, amountRub }]
+    })
+  } catch (cause) {
+    const isEarly = cause instanceof ShopRefusal && cause.reason === 'early'
+    const made = isEarly ? await freeRenewalJustNow(shop, subscriptionId) : undefined
+    if (made) return made
+    throw cause
+  }
+}
+
+/** The free renewal that a first press of the button made. */
+async function freeRenewalJustNow(
+  { store, now }: OrderParts,
+  subscriptionId: string,
+): Promise<Placed | undefined> {
+  const orders = await ordersOfSubscription(store, subscriptionId)
+  const order = orders.findLast(
+    ({ kind, byOwner, amountRub }) => kind === 'renew' && !byOwner && amountRub === 0,
+  )
+  if (!order?.effect || !isJustNow(order, now())) return undefined
+  const { expiresAt } = order.effect
+  return { kind: 'confirmed', confirmed: { order, subscriptionId, expiresAt, token: null } }
 }
 
 /**
@@ -190,14 +211,15 @@ async function placeOnce(
 /** The same again within this time is a second press, and no second order. */
 const pressedAgainMs = 10 * 60_000
 
-function isPressedAgain(
-  { kind, items, months, amountRub, basedOn, orderedAt }: Order,
-  wanted: readonly QuotedOrder[],
-  now: number,
-): boolean {
+function isJustNow({ orderedAt }: Order, now: number): boolean {
+  return Math.abs(now - orderedAt) < pressedAgainMs
+}
+
+function isPressedAgain(waiting: Order, wanted: readonly QuotedOrder[], now: number): boolean {
+  const { kind, items, months, amountRub, basedOn } = waiting
   const [order, ...more] = wanted
-  const isSoon = Math.abs(now - orderedAt) < pressedAgainMs
-  if (order === undefined || more.length > 0 || !isSoon || order.takesEffectAt != null) return false
+  const isOne = order !== undefined && more.length === 0 && order.takesEffectAt == null
+  if (!isOne || !isJustNow(waiting, now)) return false
   const isSame = order.kind === kind && order.months === months && order.amountRub === amountRub
   return isSame && order.basedOn === basedOn && isDeepStrictEqual(order.items, items)
 }

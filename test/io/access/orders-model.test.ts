@@ -303,6 +303,9 @@ class Shopping {
     const amount = monthly(atEnd) * (bought - 2 * Math.floor(bought / 12))
     const placed = await this.#attempt(() => orderRenewal(this.#shop, id, count))
     if (placed === null) return
+    if (placed.kind === 'confirmed' && this.#orders.has(placed.confirmed.order.orderId)) {
+      return this.#note('free renewal pressed again')
+    }
     if (monthly(atEnd) === 0) {
       const latest = monthsLater(this.#now, 13, dayOf(this.#now))
       same(this.#renewed(sub, bought) <= latest, true, 'free plans are renewed in the last month')
