@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import t from 'tap'
 import type { Test } from 'tap'
-import { startInstance } from '../../src/engine/duckdb/sandbox.js'
+import { inSandboxes, startInstance, valueOf } from '../../src/engine/duckdb/sandbox.js'
 import type { SandboxOptions } from '../../src/engine/duckdb/sandbox.js'
 import { writeParquet } from '../support/world.js'
+import { patch } from './fixtures/open-file.js'
 
 /** A sandboxed connection that may read `inside/`, beside files that it may not. */
 async function sandbox(
@@ -144,4 +145,24 @@ await t.test('Guarantee: a prepared text is one statement', async (t) => {
   const { connection } = await sandbox(t)
   await t.rejects(connection.prepare('SELECT 1; SELECT 2'), { message: /multiple statements/ })
   await t.rejects(connection.prepare('SELECT 1; DROP TABLE t'), { message: /multiple statements/ })
+})
+
+await t.test('after a fatal error the next piece of work has a new instance', async (t) => {
+  const folder = t.testdir({})
+  const path = join(folder, 'poisoned.parquet')
+  const select = 'SELECT CAST(i AS VARIANT) AS x FROM range(5) t(i)'
+  await writeParquet(folder, { 'poisoned.parquet': select })
+  patch(path, 'value', 'valux')
+  const options = { folders: [folder], tempFolder: null, memoryLimitBytes: 2 ** 28, threads: 1 }
+  await inSandboxes(options, async (runPiece) => {
+    const rows = async (sql: string) => {
+      const outcome = await runPiece((connection) => connection.runAndReadAll(sql))
+      return valueOf(outcome).getRowsJson()
+    }
+    await rows('CREATE TABLE kept AS SELECT 7')
+    await t.rejects(rows("SELECT 'x'::INTEGER"), { message: /"Conversion"/ })
+    t.same(await rows('FROM kept'), [[7]], 'other errors end no instance')
+    await t.rejects(rows(`SELECT x::VARCHAR FROM '${path}'`), { message: /"INTERNAL"/ })
+    await t.rejects(rows('FROM kept'), { message: /"Catalog"/ })
+  })
 })

@@ -3,6 +3,7 @@ import { devNull, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { isFatal, readFailure } from './duckdb-failure.js'
 import { foldersSql } from './paths.js'
 import { withPlainPaths } from './plain-paths.js'
 import type { PlainPaths } from './plain-paths.js'
@@ -74,6 +75,45 @@ export async function inSandbox<T>(
   } finally {
     instance.closeSync()
   }
+}
+
+/** What a piece of work returned, or why it failed. */
+export type Outcome<T> = { readonly value: T } | { readonly cause: unknown }
+
+/** Rejects only if no instance can be started. */
+export type RunPiece = <T>(
+  piece: (connection: DuckDBConnection) => Promise<T>,
+) => Promise<Outcome<T>>
+
+/** Like `inSandbox`, for pieces of work: after a fatal error the next one has a new instance. */
+export async function inSandboxes<T>(
+  options: SandboxOptions,
+  work: (runPiece: RunPiece) => Promise<T>,
+): Promise<T> {
+  let instance: DuckDBInstance | null = null
+  const close = () => {
+    instance?.closeSync()
+    instance = null
+  }
+  try {
+    return await work(async (piece) => {
+      instance ??= await startInstance(options)
+      try {
+        return { value: await withConnection(instance, piece) }
+      } catch (cause) {
+        if (isFatal(readFailure(cause))) close()
+        return { cause }
+      }
+    })
+  } finally {
+    close()
+  }
+}
+
+/** @throws the failure of the piece of work */
+export function valueOf<T>(outcome: Outcome<T>): T {
+  if ('cause' in outcome) throw outcome.cause
+  return outcome.value
 }
 
 /**

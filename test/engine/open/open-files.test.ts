@@ -336,13 +336,8 @@ await t.test('a file of many columns opens in little memory', async (t) => {
 
 await t.test('a file of very many columns is refused, with the way on', async (t) => {
   const folder = t.testdir({})
-  const columns = (count: number) =>
-    Array.from({ length: count }, (_, index) => `${index} AS c${index}`).join(', ')
-  await writeParquet(folder, {
-    'wide.parquet': `SELECT ${columns(1500)}`,
-    'too-wide.parquet': `SELECT ${columns(10_001)}`,
-  })
-  t.equal((await openOne(join(folder, 'wide.parquet'))).columns.length, 1500)
+  const columns = Array.from({ length: 10_001 }, (_, index) => `${index} AS c${index}`)
+  await writeParquet(folder, { 'too-wide.parquet': `SELECT ${columns.join(', ')}` })
   t.match(
     await reasonFor(join(folder, 'too-wide.parquet')),
     /^has 10001 columns, and at most 10000 are served; write rows of \(key, name, value\)/,

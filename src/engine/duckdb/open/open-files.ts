@@ -17,10 +17,10 @@ import { encodeRow } from '../../sql/encode.js'
 import { duckdb } from '../dialect.js'
 import { bindPaths, boundFilesSql, foldersOf } from '../paths.js'
 import type { PlainPaths } from '../plain-paths.js'
-import { runnerOn } from '../run-statement.js'
+import { runnerOn, runStatement } from '../run-statement.js'
 import type { RunStatement } from '../run-statement.js'
-import { inSandbox, withTempFolder } from '../sandbox.js'
-import type { SandboxOptions } from '../sandbox.js'
+import { inSandboxes, valueOf, withTempFolder } from '../sandbox.js'
+import type { RunPiece } from '../sandbox.js'
 import { identifier } from '../../sql/quote.js'
 import { checkStatistics, isCompared } from './check-statistics.js'
 import { fitColumns } from './fit-columns.js'
@@ -28,7 +28,6 @@ import { groupFiles, readLayout } from './parquet-schemas.js'
 import type { FileGroup } from './file-group.js'
 import { readBounds } from './read-bounds.js'
 import { findUnreadable, readValues, slices } from './read-values.js'
-import type { InSandbox } from './read-values.js'
 import { isEncrypted, unreadableReason } from './unreadable.js'
 
 /** What reading every value of a file may take, for each byte of it. */
@@ -67,54 +66,52 @@ export function duckDbOpener(memoryLimitBytes: number): OpenFiles {
     })
 }
 
-/**
- * Opens files together, in one sandbox. After a failure it opens each half separately, the first
- * one first, until only the first bad file fails.
- */
-async function openBatch(
-  paths: readonly string[],
-  options: OpenOptions,
-): Promise<readonly OpenedFile[]> {
+/** Opens files in one sandbox, and after a fatal error in a new one. */
+function openBatch(paths: readonly string[], options: OpenOptions): Promise<readonly OpenedFile[]> {
   const { memoryLimitBytes, tempFolder, plain } = options
   const folders = foldersOf(paths)
   const sandbox = { folders, tempFolder, memoryLimitBytes, threads: 1, trustsFooters: false }
   const readable = paths.map((path) => plain.of(path))
-  const result = await inSandbox(sandbox, async (connection) => {
-    try {
-      return { opened: await openTogether(connection, readable, options) }
-    } catch (cause) {
-      return { cause }
-    }
-  })
-  if (result.opened) return result.opened
-  const [path] = readable
-  if (path !== undefined && readable.length === 1) {
-    throw await fileError(sandbox, result.cause, path)
-  }
-  const middle = Math.ceil(paths.length / 2)
-  const first = await openBatch(paths.slice(0, middle), options)
-  return [...first, ...(await openBatch(paths.slice(middle), options))]
+  return inSandboxes(sandbox, (runPiece) => openPart(runPiece, readable, options))
 }
 
-async function fileError(
-  sandbox: SandboxOptions,
-  cause: unknown,
-  path: string,
-): Promise<FileError> {
+/**
+ * Opens files together. After a failure it opens each half separately, the first one first, until
+ * only the first bad file fails.
+ */
+async function openPart(
+  runPiece: RunPiece,
+  paths: readonly string[],
+  options: OpenOptions,
+): Promise<readonly OpenedFile[]> {
+  const outcome = await runPiece((connection) => openTogether(connection, paths, options))
+  if ('value' in outcome) return outcome.value
+  const [path] = paths
+  if (path !== undefined && paths.length === 1) throw await fileError(runPiece, outcome.cause, path)
+  const middle = Math.ceil(paths.length / 2)
+  const first = await openPart(runPiece, paths.slice(0, middle), options)
+  return [...first, ...(await openPart(runPiece, paths.slice(middle), options))]
+}
+
+async function fileError(runPiece: RunPiece, cause: unknown, path: string): Promise<FileError> {
   if (cause instanceof FileError) return cause
-  const inNew: InSandbox = (work) =>
-    inSandbox(sandbox, (connection) =>
-      work(connection, runnerOn(connection, abortAfter(machineClock, fileTimeoutMs))),
-    )
-  if (await inNew((_, run) => isEncrypted(run, path))) {
+  const timeout = () => abortAfter(machineClock, fileTimeoutMs)
+  const isSecret = await runPiece((connection) =>
+    isEncrypted(runnerOn(connection, timeout()), path),
+  )
+  if (valueOf(isSecret)) {
     return new FileError(path, 'is encrypted Parquet, which is not supported', cause)
   }
   const whole = new FileError(path, `can't be read: ${unreadableReason(cause, path)}`, cause)
   const { type } = readFailure(cause)
   if (type === null || type === 'Out of Memory') return whole
   try {
-    const layout = await inNew((connection, run) => readLayout(connection, run, [path]))
-    return (await findUnreadable(inNew, path, layout)) ?? whole
+    const layout = await runPiece((connection) =>
+      readLayout(connection, runnerOn(connection, timeout()), [path]),
+    )
+    const run: RunStatement = async (statement) =>
+      valueOf(await runPiece((connection) => runStatement(connection, statement, timeout())))
+    return (await findUnreadable(run, path, valueOf(layout))) ?? whole
   } catch {
     // Its schema can't be read.
     return whole

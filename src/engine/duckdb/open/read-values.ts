@@ -1,4 +1,3 @@
-import type { DuckDBConnection } from '@duckdb/node-api'
 import { typeText, withTypes } from '../../../columns/data-type.js'
 import type { DataType } from '../../../columns/data-type.js'
 import { quoted } from '../../../text.js'
@@ -36,31 +35,25 @@ export async function readValues(run: RunStatement, { files, columns }: FileGrou
   for (const slice of slices(doubtful)) await readSlice(run, paths, slice)
 }
 
-/** Runs a piece of work on an instance of its own: a failure may break the one before. */
-export type InSandbox = <T>(
-  work: (connection: DuckDBConnection, run: RunStatement) => Promise<T>,
-) => Promise<T>
-
 /**
  * Finds what in a file can't be read after a failure: the first column, and its first row. Null if
- * each column can be read by itself.
+ * each column can be read by itself. `run` goes on after a failure.
  */
 export async function findUnreadable(
-  inSandbox: InSandbox,
+  run: RunStatement,
   path: string,
   { columns, files }: FileGroup,
 ): Promise<FileError | null> {
-  const failureOf: FailureOf = (tried, rows) =>
-    inSandbox(async (_, run) => {
-      try {
-        await readSlice(run, [path], tried, rows)
-        return null
-      } catch (cause) {
-        // A slow disk, not the file.
-        if (['INTERRUPT', null].includes(readFailure(cause).type)) throw cause
-        return cause
-      }
-    })
+  const failureOf: FailureOf = async (tried, rows) => {
+    try {
+      await readSlice(run, [path], tried, rows)
+      return null
+    } catch (cause) {
+      // A slow disk, not the file.
+      if (['INTERRUPT', null].includes(readFailure(cause).type)) throw cause
+      return cause
+    }
+  }
   for (const slice of slices(columns)) {
     if (!(await failureOf(slice))) continue
     for (const column of slice) {
