@@ -4,12 +4,15 @@ import { ColumnProfile } from './column-profile.js'
 import type { TypedColumn } from './column-profile.js'
 import { readStatedTypes, requireKnown } from './column-types.js'
 import type { StatedType } from './column-types.js'
+import { firstBytes } from './byte-text.js'
 import { openCsv } from './csv-table.js'
 import { openExcel } from './excel-table.js'
+import { kindOfFile } from './file-kind.js'
 import { fileBytes } from './file-text.js'
 import { findHeader, isFilled, namedCells, requireNames } from './find-header.js'
 import { openNdjson } from './ndjson-table.js'
 import { mergedDoubts, watchRows } from './odd-rows.js'
+import { oneColumnDoubts } from './one-column.js'
 import { TableError, badLines, badLinesMax, lineWord } from './table.js'
 import type { TableOrder, TableRow } from './table.js'
 
@@ -47,6 +50,8 @@ export const draftName = 'table.parquet'
 
 /** More than Excel has. The memory that DuckDB needs grows with them. */
 const columnsMax = 20_000
+/** What a workbook is by its first bytes. */
+const zipKinds = /^is (an Office file|a zip)/
 /** Batches that show what the header is. */
 const headBatches = 4
 const openers = { CSV: openCsv, Excel: openExcel, NDJSON: openNdjson } as const
@@ -61,7 +66,11 @@ export async function importTable(
   report: (rowsDone: number) => void,
 ) {
   const stated = readStatedTypes(order.types)
-  const source = await openers[order.format](order, () => fileBytes(order.path))
+  const bytes = () => fileBytes(order.path)
+  const kind = kindOfFile(await firstBytes(bytes))
+  const isZip = order.format === 'Excel' && kind !== null && zipKinds.test(kind)
+  if (kind !== null && !isZip) throw new TableError(`error: ${order.file} ${kind}`)
+  const source = await openers[order.format](order, bytes)
   let head: readonly TableRow[] = []
   // A small file as a whole: its last line is a batch of its own.
   for (let batches = 0; batches < headBatches || head.length === 0; batches++) {
@@ -77,6 +86,10 @@ export async function importTable(
     yield named(head.filter(({ line }) => line >= dataLine))
     for await (const rows of source.rows) yield named(rows)
   }
+  const [only = '', ...otherNames] = names
+  const isOne = order.format === 'CSV' && otherNames.length === 0 && header.line !== null
+  const below = isOne ? head.filter(({ line }) => line >= dataLine) : []
+  const oneColumn = oneColumnDoubts(only, below, order.separator)
   const staged = await stageRows(
     order,
     names,
@@ -106,6 +119,10 @@ export async function importTable(
     doubts: [
       ...[...header.doubts, ...source.doubts, ...staged.watch.doubts(profiles)],
       ...mergedDoubts(source.merged ?? [], dataLine, staged.lastLine),
+      ...(order.format === 'CSV'
+        ? profiles.flatMap((each) => each.dumpDoubt() ?? []).slice(0, 1)
+        : []),
+      ...oneColumn,
     ],
   }
 }
