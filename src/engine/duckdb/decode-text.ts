@@ -6,5 +6,5 @@ import { textDecoder } from '@duckdb/node-api/lib/vectors/dataAccessors.js'
  */
 export function keepByteOrderMarks(): void {
   const whole = new TextDecoder('utf-8', { ignoreBOM: true })
-  textDecoder.decode = (bytes) => whole.decode(bytes)
+  textDecoder.decode = whole.decode.bind(whole)
 }

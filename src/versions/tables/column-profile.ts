@@ -90,10 +90,10 @@ export class ColumnProfile {
   /** What has to be confirmed if a value is how MySQL and PostgreSQL write none. */
   dumpDoubt(): string | null {
     if (this.#dumped === null || this.#stated !== null) return null
+    const at = `${this.#at} ${this.#dumped} has \\N in ${quoted(this.#name)}`
     return (
-      `${this.#at} ${this.#dumped} has \\N in ${quoted(this.#name)}: so MySQL and PostgreSQL dump an ` +
-      'empty value, and other signs after a backslash. Export the table as CSV, or use ' +
-      `--type ${this.#name}=text if it is a text.`
+      `${at}: so MySQL and PostgreSQL dump an empty value, and other signs after a backslash. ` +
+      `Export the table as CSV, or use --type ${this.#name}=text if it is a text.`
     )
   }
 

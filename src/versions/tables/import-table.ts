@@ -67,9 +67,7 @@ export async function importTable(
 ) {
   const stated = readStatedTypes(order.types)
   const bytes = () => fileBytes(order.path)
-  const kind = kindOfFile(await firstBytes(bytes))
-  const isZip = order.format === 'Excel' && kind !== null && zipKinds.test(kind)
-  if (kind !== null && !isZip) throw new TableError(`error: ${order.file} ${kind}`)
+  requireTable(order, await firstBytes(bytes))
   const source = await openers[order.format](order, bytes)
   let head: readonly TableRow[] = []
   // A small file as a whole: its last line is a batch of its own.
@@ -86,10 +84,6 @@ export async function importTable(
     yield named(head.filter(({ line }) => line >= dataLine))
     for await (const rows of source.rows) yield named(rows)
   }
-  const [only = '', ...otherNames] = names
-  const isOne = order.format === 'CSV' && otherNames.length === 0 && header.line !== null
-  const below = isOne ? head.filter(({ line }) => line >= dataLine) : []
-  const oneColumn = oneColumnDoubts(only, below, order.separator)
   const staged = await stageRows(
     order,
     names,
@@ -122,9 +116,31 @@ export async function importTable(
       ...(order.format === 'CSV'
         ? profiles.flatMap((each) => each.dumpDoubt() ?? []).slice(0, 1)
         : []),
-      ...oneColumn,
+      ...doubtsOfOne(order, header, head),
     ],
   }
+}
+
+/** @throws TableError for a file that is of another kind by its first bytes */
+function requireTable({ file, format }: TableOrder, head: Uint8Array): void {
+  const kind = kindOfFile(head)
+  if (kind === null || (format === 'Excel' && zipKinds.test(kind))) return
+  throw new TableError(`error: ${file} ${kind}`)
+}
+
+/** The doubts about a CSV of one column with a name. */
+function doubtsOfOne(
+  { format, separator }: TableOrder,
+  { names, line, dataLine }: ReturnType<typeof findHeader>,
+  head: readonly TableRow[],
+): readonly string[] {
+  const [name = ''] = names
+  if (format !== 'CSV' || names.length !== 1 || line === null) return []
+  return oneColumnDoubts(
+    name,
+    head.filter((row) => row.line >= dataLine),
+    separator,
+  )
 }
 
 /** The rows but so many of the last ones; empty lines do not count. */
