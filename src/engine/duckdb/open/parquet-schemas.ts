@@ -184,8 +184,8 @@ function requireDistinct(names: readonly string[], path: string, place = ''): vo
 }
 
 /**
- * DuckDB gives a nameless column a name of its own, and no statement can have a NUL. A U+FEFF, as
- * tools leave it that read "UTF-8 with signature" as UTF-8, is seen by nobody: `id` would not be `id`.
+ * DuckDB gives a nameless column a name of its own, and no statement can have a NUL. Tools that
+ * read "UTF-8 with signature" as UTF-8 leave a U+FEFF, which nobody sees: `id` would not be `id`.
  */
 function requireNamed(names: readonly string[], path: string): void {
   const place = names.findIndex((name) => /^$|^\ufeff|\0/.test(name))
