@@ -109,7 +109,8 @@ const marked = {
     code: 'nanoseconds_cut',
     text: (columns: string) =>
       `nanoseconds in ${columns}: DuckDB reads such timestamps to the microsecond, and their ` +
-      'last three digits, if they have any, are lost; write microseconds, or nanoseconds without a zone',
+      'last three digits, if they have any, are lost; write microseconds, or nanoseconds ' +
+      'without a zone',
   },
   'old calendar': {
     code: 'old_calendar',
