@@ -2,6 +2,9 @@ const packed = 'unpack it'
 const other = 'write it as Parquet or CSV'
 const oldExcel = 'save it as .xlsx without a password, or as CSV'
 
+// The first bytes of files have control characters.
+/* eslint-disable no-control-regex */
+
 /** Kinds of files by their first bytes, in Latin-1: what each is, and what to do with it. */
 const kinds: readonly (readonly [begin: RegExp, what: string, way: string])[] = [
   [/^PK\x03\x04[^]*\[Content_Types\]\.xml/, 'an Office file, as .xlsx', 'give it the ending .xlsx'],
