@@ -108,8 +108,9 @@ const marked = {
   'cut nanoseconds': {
     code: 'nanoseconds_cut',
     text: (columns: string) =>
-      `nanoseconds in ${columns}: DuckDB reads such timestamps to the microsecond, and the last ` +
-      'three digits are lost; write microseconds, or nanoseconds without a zone',
+      `nanoseconds in ${columns}: DuckDB reads such timestamps to the microsecond, and their ` +
+      'last three digits, if they have any, are lost; write microseconds, or nanoseconds ' +
+      'without a zone',
   },
   'old calendar': {
     code: 'old_calendar',

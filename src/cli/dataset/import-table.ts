@@ -120,7 +120,7 @@ function understoodLines(parts: CliParts, { file, format, table }: Imported): re
     ...doubts.map((doubt) => `not certain: ${doubt}`),
     '',
     ...listLines(parts.stdout, table.columns, {
-      column: (each) => each.name,
+      column: (each) => each.name.replace(/\s+/g, ' '),
       type: (each) => each.type,
       values: (each) => each.samples.join(' · '),
       why: (each) => each.why ?? '',

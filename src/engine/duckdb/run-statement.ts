@@ -8,6 +8,9 @@ import type {
 } from '@duckdb/node-api'
 import { machineClock } from '../../clock.js'
 import type { BoundValue } from './bind.js'
+import { keepByteOrderMarks } from './decode-text.js'
+
+keepByteOrderMarks()
 
 /** SQL built from our own literals and catalog names; every other value is bound. */
 export interface Statement {

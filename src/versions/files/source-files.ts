@@ -8,6 +8,7 @@ import { inBatches } from '../in-batches.js'
 import { FileError } from '../opener.js'
 import { isObjectUrl } from '../objects/object-pattern.js'
 import type { ObjectSource } from '../objects/object-files.js'
+import { kindBytes, kindOfFile } from '../tables/file-kind.js'
 import { tableFileOf } from '../tables/table-file.js'
 import { findFiles, identityOf, notRegular, orFileError, stampOf } from './find-files.js'
 import type { FoundFile, SourceOptions } from './find-files.js'
@@ -175,15 +176,20 @@ async function requireWhole(file: FileHandle, path: string, sizeBytes: number): 
     throw new FileError(path, 'is encrypted Parquet, which is not supported')
   }
   if (lastLetters !== mark) {
-    throw new FileError(path, otherFormat(path))
+    throw new FileError(path, otherFormat(path, await headOf(file)))
   }
   if (tail.readUInt32LE(0) > sizeBytes - wholeBytesMin) {
     throw new FileError(path, 'is not a whole Parquet file (its footer is cut)')
   }
 }
 
-function otherFormat(path: string): string {
+async function headOf(file: FileHandle): Promise<Uint8Array> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(kindBytes), 0, kindBytes, 0)
+  return buffer.subarray(0, bytesRead)
+}
+
+function otherFormat(path: string, head: Uint8Array): string {
   const table = tableFileOf(path)
-  if (!table) return `is not a whole Parquet file (no ${mark} at its end)`
-  return `is ${table.format}, not Parquet; \`das dataset add\` writes it as Parquet`
+  if (table) return `is ${table.format}, not Parquet; \`das dataset add\` writes it as Parquet`
+  return kindOfFile(head) ?? `is not a whole Parquet file (no ${mark} at its end)`
 }

@@ -1,6 +1,7 @@
 import { parseDate } from '../../columns/values.js'
 
-const minutes = String.raw`[ T](?:[01]\d|2[0-3]):[0-5]\d`
+/** 1C and Excel write hours without a zero: `31.12.2024 0:00:00`. */
+const minutes = String.raw`[ T](?:[01]?\d|2[0-3]):[0-5]\d`
 const seconds = String.raw`:[0-5]\d(?:\.\d{1,6})?`
 const time = `(?:${minutes}(?:${seconds})?)?`
 const zone = String.raw`(?:Z|[+-](?:0\d|1[0-4])(?::?[0-5]\d)?)`

@@ -28,6 +28,8 @@ export class ColumnProfile {
   /** Every number with a fraction or an exponent is exact as a double. */
   #isExactDouble = true
   #hasTime = false
+  /** The line of the first `\\N`. */
+  #dumped: number | null = null
   readonly #isFirst: boolean
   readonly #at: string
 
@@ -44,6 +46,7 @@ export class ColumnProfile {
     if (this.#samples.size < samplesMax) this.#samples.add(sampleOf(cell))
     const text = cell.startsWith(' ') || cell.endsWith(' ') ? cell.replace(/^ +| +$/g, '') : cell
     const kind = kindOf(text)
+    if (text === '\\N') this.#dumped ??= line
     const seen = this.#seen.get(kind)
     if (seen) seen.count += 1
     else this.#seen.set(kind, { count: 1, line, cell })
@@ -81,6 +84,16 @@ export class ColumnProfile {
       `${this.#at} ${line} may have names or units, not values: without ${shownText(odd.cell)}, ` +
       `${quoted(this.#name)} would be ${type}. Use --skip-lines ${line - 1} if the names are ` +
       `there, or --type ${this.#name}=text if it is a value.`
+    )
+  }
+
+  /** What has to be confirmed if a value is how MySQL and PostgreSQL write none. */
+  dumpDoubt(): string | null {
+    if (this.#dumped === null || this.#stated !== null) return null
+    const at = `${this.#at} ${this.#dumped} has \\N in ${quoted(this.#name)}`
+    return (
+      `${at}: so MySQL and PostgreSQL dump an empty value, and other signs after a backslash. ` +
+      `Export the table as CSV, or use --type ${this.#name}=text if it is a text.`
     )
   }
 

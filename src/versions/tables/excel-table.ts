@@ -5,6 +5,7 @@ import type { Sheet, Workbook } from './workbook.js'
 
 const rowsAtOnce = 1000
 const errorsMax = 10
+const hiddenMax = 5
 /** Of the name of a column: `XFD`. */
 const lettersMax = 3
 const saveAgain = 'open the file in Excel or LibreOffice and save it'
@@ -35,7 +36,7 @@ export async function openExcel(order: SheetOrder, bytes: ReadBytes): Promise<Ta
   async function* rows() {
     const batch: TableRow[] = []
     try {
-      for (const row of sheetRows(book, sheet, found)) {
+      for (const row of sheetRows(book, sheet, found, order.skipLines)) {
         if (row.line > order.skipLines) batch.push(row)
         if (batch.length >= rowsAtOnce) yield batch.splice(0)
       }
@@ -62,9 +63,15 @@ interface SheetRow {
   problem?: string
 }
 
-/** The rows that have a value or an error. */
-function* sheetRows(book: Workbook, sheet: Sheet, found: Found): Generator<TableRow> {
+/** The rows that have a value or an error; those of the first `skipLines` are not used. */
+function* sheetRows(
+  book: Workbook,
+  sheet: Sheet,
+  found: Found,
+  skipLines: number,
+): Generator<TableRow> {
   const errors: string[] = []
+  const hidden = watchHidden()
   let [errorCount, formulas, column] = [0, 0, 0]
   let row: SheetRow = { line: 0, cells: [], isText: [] }
   let cell = newCell('', '', 0)
@@ -72,6 +79,7 @@ function* sheetRows(book: Workbook, sheet: Sheet, found: Found): Generator<Table
     const { r, t: type = 'n', s: style = '0' } = attributes
     if (open === 'row') row = { line: Number(r ?? row.line + 1), cells: [], isText: [] }
     if (open === 'row') column = 0
+    if (open === 'row' || open === 'col') hidden.open(open, attributes)
     if (open === 'c') {
       column = r === undefined ? column + 1 : columnOf(r)
       cell = newCell(r ?? `cell ${column}`, type, Number(style))
@@ -93,7 +101,9 @@ function* sheetRows(book: Workbook, sheet: Sheet, found: Found): Generator<Table
     while (row.cells.length < column) row.cells.push(null)
     if (kind === 'text' || kind === 'value') row.cells[column - 1] = content
     row.isText[column - 1] = kind === 'text'
+    if (row.line > skipLines) hidden.see(row.line, column, cell.at)
   }
+  found.doubts.push(...hidden.doubts())
   if (errorCount > errorsMax) errors.push('…')
   const cells = errorCount === 1 ? '1 cell has' : `${errorCount} cells have`
   if (errorCount > 0) found.notes.push(`${cells} an error and are empty: ${errors.join(', ')}`)
@@ -127,6 +137,38 @@ function contentOf(
   // Excel writes control characters as `_x000D_`.
   const letter = (_: string, code: string) => String.fromCharCode(parseInt(code, 16))
   return ['text', text.replace(/_x([\da-f]{4})_/gi, letter)]
+}
+
+/**
+ * Watches for values in hidden rows and columns, which somebody did not mean to show; `doubts` are
+ * to be confirmed, once all cells were seen.
+ */
+function watchHidden() {
+  const isOn = (value = '') => /^(1|true)$/.test(value)
+  const ranges: (readonly [from: number, to: number])[] = []
+  const [rows, columns] = [new Set<number>(), new Set<string>()]
+  let isHiddenRow = false
+  return {
+    open(tag: 'row' | 'col', { hidden, min = '', max = min }: Readonly<Record<string, string>>) {
+      if (tag === 'row') isHiddenRow = isOn(hidden)
+      else if (isOn(hidden)) ranges.push([Number(min), Number(max)])
+    },
+    see(line: number, column: number, at: string): void {
+      if (isHiddenRow) rows.add(line)
+      const isIn = ranges.some(([from, to]) => column >= from && column <= to)
+      if (isIn) columns.add(at.replace(/\d+$/, ''))
+    },
+    doubts(): readonly string[] {
+      const listed = (word: string, all: readonly (string | number)[]) => {
+        const more = all.length > hiddenMax ? `, and ${all.length - hiddenMax} more` : ''
+        const shown = all.slice(0, hiddenMax).join(', ')
+        return all.length === 0 ? [] : [`${word}${all.length > 1 ? 's' : ''} ${shown}${more}`]
+      }
+      const found = [...listed('column', [...columns]), ...listed('row', [...rows])].join(' and ')
+      const way = 'show what is to be published, and delete the rest'
+      return found === '' ? [] : [`the sheet hides values in ${found}; ${way}`]
+    },
+  }
 }
 
 function mergedAt(at: string): MergedCells {

@@ -4,12 +4,15 @@ import { ColumnProfile } from './column-profile.js'
 import type { TypedColumn } from './column-profile.js'
 import { readStatedTypes, requireKnown } from './column-types.js'
 import type { StatedType } from './column-types.js'
+import { firstBytes } from './byte-text.js'
 import { openCsv } from './csv-table.js'
 import { openExcel } from './excel-table.js'
+import { kindOfFile } from './file-kind.js'
 import { fileBytes } from './file-text.js'
 import { findHeader, isFilled, namedCells, requireNames } from './find-header.js'
 import { openNdjson } from './ndjson-table.js'
 import { mergedDoubts, watchRows } from './odd-rows.js'
+import { oneColumnDoubts } from './one-column.js'
 import { TableError, badLines, badLinesMax, lineWord } from './table.js'
 import type { TableOrder, TableRow } from './table.js'
 
@@ -47,6 +50,8 @@ export const draftName = 'table.parquet'
 
 /** More than Excel has. The memory that DuckDB needs grows with them. */
 const columnsMax = 20_000
+/** What a workbook is by its first bytes. */
+const zipKinds = /^is (an Office file|a zip)/
 /** Batches that show what the header is. */
 const headBatches = 4
 const openers = { CSV: openCsv, Excel: openExcel, NDJSON: openNdjson } as const
@@ -61,7 +66,9 @@ export async function importTable(
   report: (rowsDone: number) => void,
 ) {
   const stated = readStatedTypes(order.types)
-  const source = await openers[order.format](order, () => fileBytes(order.path))
+  const bytes = () => fileBytes(order.path)
+  requireTable(order, await firstBytes(bytes))
+  const source = await openers[order.format](order, bytes)
   let head: readonly TableRow[] = []
   // A small file as a whole: its last line is a batch of its own.
   for (let batches = 0; batches < headBatches || head.length === 0; batches++) {
@@ -106,8 +113,34 @@ export async function importTable(
     doubts: [
       ...[...header.doubts, ...source.doubts, ...staged.watch.doubts(profiles)],
       ...mergedDoubts(source.merged ?? [], dataLine, staged.lastLine),
+      ...(order.format === 'CSV'
+        ? profiles.flatMap((each) => each.dumpDoubt() ?? []).slice(0, 1)
+        : []),
+      ...doubtsOfOne(order, header, head),
     ],
   }
+}
+
+/** @throws TableError for a file that is of another kind by its first bytes */
+function requireTable({ file, format }: TableOrder, head: Uint8Array): void {
+  const kind = kindOfFile(head)
+  if (kind === null || (format === 'Excel' && zipKinds.test(kind))) return
+  throw new TableError(`error: ${file} ${kind}`)
+}
+
+/** The doubts about a CSV of one column with a name. */
+function doubtsOfOne(
+  { format, separator }: TableOrder,
+  { names, line, dataLine }: ReturnType<typeof findHeader>,
+  head: readonly TableRow[],
+): readonly string[] {
+  const [name = ''] = names
+  if (format !== 'CSV' || names.length !== 1 || line === null) return []
+  return oneColumnDoubts(
+    name,
+    head.filter((row) => row.line >= dataLine),
+    separator,
+  )
 }
 
 /** The rows but so many of the last ones; empty lines do not count. */

@@ -4,8 +4,13 @@ import type { MergedCells, TableOrder, TableRow } from './table.js'
 
 /** As many rows at the end as a total and the notes below it may have. */
 const lastMax = 5
-const totals = /^(итого|всего|total|grand total|sum)(?![\p{L}\p{N}_])/iu
-const notes = /^(источник|исполнител|примечани|составил|source:|notes?:)/iu
+const totalWords = 'итого|итог|общий итог|всего|total|grand total|sum'
+const totals = new RegExp(`^(${totalWords})(?![\\p{L}\\p{N}_])`, 'iu')
+/** Among the data, where a name may begin so: the word alone, or of what it is the total. */
+const subtotals = new RegExp(`^(${totalWords}) *(:|$| (по|за|for|by|of) )`, 'iu')
+/** As Excel writes it below a group, the other columns empty: `Москва Итог`. */
+const groupTotals = /[ :](итого?|total):?$/iu
+const notes = /^(\*|[¹²³]|\(?\d\) |источник|исполнител|примечани|составил|source:|notes?:)/iu
 
 /**
  * Watches the rows of a table for those that may be no data: a row of units or of the numbers of
@@ -16,6 +21,15 @@ export function watchRows(order: TableOrder) {
   const word = lineWord(order)
   let [first, afterGap, count]: [TableRow | null, LateRow | null, number] = [null, null, 0]
   const last: LateRow[] = []
+  /** Totals above the last rows, and the fewest values of a row there. */
+  const early: TableRow[] = []
+  let [earlyCount, fewest] = [0, Infinity]
+  const leave = ({ row }: LateRow) => {
+    const isTotal = isSubtotal(row)
+    fewest = Math.min(fewest, countOf(row))
+    earlyCount += Number(isTotal)
+    if (isTotal && early.length === 0) early.push(row)
+  }
   return {
     /** `isBelowGap` = an empty line is above it. */
     see(row: TableRow, isBelowGap: boolean): void {
@@ -25,7 +39,7 @@ export function watchRows(order: TableOrder) {
       const late = { row, count }
       if (isBelowGap && count > 1) afterGap = late
       last.push(late)
-      if (last.length > lastMax) last.shift()
+      if (last.length > lastMax) last.splice(0, 1).forEach(leave)
     },
     doubts(profiles: readonly ColumnProfile[]): readonly string[] {
       if (!first || count < 2) return first ? doubtsOfNames(first, profiles) : []
@@ -34,15 +48,22 @@ export function watchRows(order: TableOrder) {
       const isNumbers = order.hasHeader === null && isNumbering(cells, profiles, line)
       const numbers = `${word} ${line} looks like the numbers of the columns; ${way}`
       const above = isNumbers ? [numbers] : doubtsOfNames(first, profiles)
-      if (order.skipLastRows !== null) return above
+      if (order.skipLastRows === 0) return above
+      const middle =
+        profiles.length < 2 ? [] : early.map((row) => earlyDoubt(row, earlyCount, word))
+      if (order.skipLastRows !== null) return [...above, ...middle]
       const rows = [...(afterGap ? [{ ...afterGap, isBelowGap: true }] : []), ...last]
-      const reasons = rows.flatMap((late) => reasonOf(late, profiles) ?? [])
+      const reasons = rows.flatMap((late) => {
+        const before = last.filter((each) => each.count < late.count)
+        const least = Math.min(fewest, ...before.map(({ row }) => countOf(row)))
+        return reasonOf(late, profiles, least) ?? []
+      })
       const [odd] = reasons.toSorted((a, b) => a.count - b.count)
-      if (!odd || odd.count === 1) return above
+      if (!odd || odd.count === 1) return [...above, ...middle]
       const least = count - odd.count + 1
       const option = '--skip-last-rows'
       const end = `leave it out with ${option} ${least}, or use ${option} 0 if it is data`
-      return [...above, `${word} ${odd.line} ${odd.why}; ${end}`]
+      return [...above, ...middle, `${word} ${odd.line} ${odd.why}; ${end}`]
     },
   }
 }
@@ -74,14 +95,45 @@ function doubtsOfNames({ line, cells }: TableRow, profiles: readonly ColumnProfi
   return profiles.flatMap((profile) => profile.doubtOf(line) ?? []).slice(0, 1)
 }
 
-/** Why a row at the end may be no data; null if nothing tells so. */
-function reasonOf({ row, count, isBelowGap }: LateRow, profiles: readonly ColumnProfile[]) {
-  const { line, cells } = row
-  const filled = cells.flatMap((cell, at) => (cell === null ? [] : [{ cell: cell.trim(), at }]))
+function filledOf({ cells }: TableRow) {
+  return cells.flatMap((cell, at) => (cell === null ? [] : [{ cell: cell.trim(), at }]))
+}
+
+/** Whether a row among the data looks like the total of a group, or of all. */
+function isSubtotal(row: TableRow): boolean {
+  const cell = row.cells.find((each) => each !== null)?.trim() ?? ''
+  return subtotals.test(cell) || (row.cells.includes(null) && groupTotals.test(cell))
+}
+
+function countOf({ cells }: TableRow): number {
+  return cells.reduce((count, cell) => count + Number(cell !== null), 0)
+}
+
+function earlyDoubt(row: TableRow, count: number, word: string): string {
+  const more = count > 1 ? `, and ${count - 1} more like it` : ''
+  const way = 'remove them from the file, or use --skip-last-rows 0 if all rows are data'
+  const [{ cell } = { cell: '' }] = filledOf(row)
+  return `${word} ${row.line} looks like a total: ${shownText(cell)}${more}; ${way}`
+}
+
+/**
+ * Why a row at the end may be no data; null if nothing tells so. `fewest` = the fewest values of
+ * a row above.
+ */
+function reasonOf(
+  { row, count, isBelowGap }: LateRow,
+  profiles: readonly ColumnProfile[],
+  fewest: number,
+) {
+  const { line } = row
+  const filled = filledOf(row)
   const [{ cell, at } = { cell: '', at: 0 }] = filled
   if (profiles.length < 2) return null
-  if (totals.test(cell)) return { line, count, why: `looks like a total: ${shownText(cell)}` }
-  const isNote = filled.length === 1 && notes.test(cell)
+  if (totals.test(cell) || isSubtotal(row)) {
+    return { line, count, why: `looks like a total: ${shownText(cell)}` }
+  }
+  const isSentence = profiles.length > 2 && fewest > 1 && /\s/.test(cell)
+  const isNote = filled.length === 1 && (isSentence || notes.test(cell))
   const isSparse = filled.length * 2 <= profiles.length
   const keeps = (profile: ColumnProfile | undefined) => (profile?.typeAbove(line) ?? null) !== null
   const isOdd = isBelowGap ? profiles.some(keeps) : isSparse && keeps(profiles[at])

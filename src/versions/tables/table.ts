@@ -107,10 +107,13 @@ export function badLines(
 
 /** The beginning of a text on one line, for messages on a terminal. */
 export function shownText(text: string): string {
-  return quoted(
-    text
-      .slice(0, 100)
-      .replace(/[\s\x80-\x9f]+/g, ' ')
-      .trim(),
-  )
+  const line = text.slice(0, 100).replace(/[^\S\ufeff]+|[\x80-\x9f]+/g, ' ')
+  return quoted(line.replace(/^ | $/g, '')).replace(invisible, codeOf)
+}
+
+/** Signs that a terminal does not show, or that turn the direction of what follows. */
+const invisible = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
+
+function codeOf(letter: string): string {
+  return `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

@@ -1,6 +1,8 @@
 import { gzipSync } from 'node:zlib'
+import { strToU8, zipSync } from 'fflate'
 import t from 'tap'
 import { importFile, refusalOf } from '../fixtures/imported.js'
+import { workbook } from '../fixtures/workbook.js'
 
 const russian = 'код;имя\n007;Ёлка «№ 1» — да\n'
 const western = 'name;city\nRené;Orléans\n'
@@ -192,4 +194,30 @@ await t.test('a long record and many columns are read', async (t) => {
     `${header.join()}\n${header.map((_, i) => i).join()}\n`,
   )
   t.equal(wide.shown.filter((text) => text.endsWith(' integer')).length, 131)
+})
+
+await t.test('a file of another kind is told by its first bytes', async (t) => {
+  const folder = t.testdir({})
+  const zip = zipSync({ 'a.csv': strToU8('id\n1\n') })
+  const kinds: readonly (readonly [content: string | Uint8Array, said: RegExp])[] = [
+    [gzipSync('id,name\n1,a\n'), /is packed by gzip; unpack it, or give it the ending \.gz/],
+    [zip, /is a zip archive; unpack it/],
+    [workbook({ sheets: { One: [] } }), /is an Office file, as \.xlsx; give it the ending \.xlsx/],
+    [Buffer.from('d0cf11e0a1b11ae1', 'hex'), /is an Excel file, old \(\.xls\) or with a password/],
+    ['<!DOCTYPE html><table>', /is a web page/],
+    ['\ufeff <html>', /is a web page/],
+    ['<?xml version="1.0"?><a/>', /is an XML file/],
+    ['version https://git-lfs.github.com/spec/v1\n', /is a pointer of Git LFS/],
+    ['SQLite format 3\0', /is a database of SQLite/],
+  ]
+  for (const [content, said] of kinds) {
+    for (const name of ['a.csv', 'a.json', 'a.tsv']) {
+      t.match(await refusalOf(folder, name, content), said)
+    }
+  }
+  t.match(await refusalOf(folder, 'a.xlsx', '<html>'), /is a web page/)
+  t.match(await refusalOf(folder, 'a.xlsx', zip), /can't be read as a workbook/)
+  for (const name of ['ORCID', 'PK', 'BZ', 'Obj', '7z']) {
+    t.match(await importFile(folder, 'a.csv', `${name},v\n1,2\n`), { names: [name, 'v'] })
+  }
 })

@@ -131,6 +131,35 @@ await t.test('merged cells among the values are not certain', async (t) => {
   t.same(await doubts('A1:B1', 'A2:B2', 'A9:B9'), [])
 })
 
+await t.test('values in hidden rows and columns are not certain', async (t) => {
+  const folder = t.testdir({})
+  const row = (line: number, ...cells: readonly string[]) =>
+    cells.map((cell, at) => inline(`${'ABC'[at]}${line}`, cell)).join('')
+  const One = [row(1, 'title'), row(2, 'a', 'b', 'c'), row(3, 'x', 'y', 'z'), row(4, 'p', 'q', 'r')]
+  const files = workbookFiles({ sheets: { One } })
+  const part = 'xl/worksheets/sheet1.xml'
+  const doubts = async (columns: string, ...lines: readonly number[]) => {
+    const plain = (files[part] ?? '').replace('<sheetData>', `<cols>${columns}</cols><sheetData>`)
+    const sheet = lines.reduce(
+      (text, line) => text.replace(`<row r="${line}"`, `<row r="${line}" hidden="1"`),
+      plain,
+    )
+    const parts = Object.entries({ ...files, [part]: sheet })
+    const content = zipSync(Object.fromEntries(parts.map(([path, text]) => [path, strToU8(text)])))
+    return (await importFile(folder, 'a.xlsx', content, { skipLines: 1 })).table.doubts
+  }
+  const way = 'show what is to be published, and delete the rest'
+  t.same(await doubts(''), [])
+  t.same(await doubts('<col min="2" max="2"/><col min="4" max="16384" hidden="1"/>', 1), [])
+  t.same(await doubts('<col min="2" max="2" hidden="1"/>'), [
+    `the sheet hides values in column B; ${way}`,
+  ])
+  t.same(await doubts('<col min="2" max="9" hidden="true"/>', 4), [
+    `the sheet hides values in columns B, C and row 4; ${way}`,
+  ])
+  t.same(await doubts('', 3, 4), [`the sheet hides values in rows 3, 4; ${way}`])
+})
+
 await t.test('a table may begin in any column', async (t) => {
   const folder = t.testdir({})
   const rows = [inline('C1', 'a') + inline('D1', 'b'), inline('C2', '7') + number('D2', 5)]

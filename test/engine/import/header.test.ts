@@ -162,6 +162,100 @@ await t.test('a total, notes or another table below the data are not certain', a
   }
 })
 
+await t.test('totals of groups among the data are not certain', async (t) => {
+  const folder = t.testdir({})
+  const rest = 'Тула;a;1\n'.repeat(6)
+  const head = 'регион;город;сумма\nМосква;b;10\n'
+  const middles = [
+    ...['Итого;;10', 'Итого по Москве;;10', 'Всего:;;10', 'Total for Moscow;;10', 'Sum;;10'],
+    ...['Москва Итог;;10', 'Moscow Total;;10', ';Итого;10', 'Общий итог;x;10'],
+  ]
+  for (const middle of middles) {
+    for (const end of ['', 'Итого;;16\n']) {
+      const content = `${head}${middle}\n${rest}${end}`
+      const { doubts } = (await readTexts(folder, 'a.csv', content)).table
+      t.match(doubts[0], /^line 3 looks like a total: .*; remove them from the file, or/, middle)
+      t.equal(doubts.length, end === '' ? 1 : 2)
+      const skipped = await readTexts(folder, 'a.csv', content, { skipLastRows: 1 })
+      t.match(skipped.table.doubts, [/^line 3 looks like a total/], 'without the last row too')
+      const kept = await readTexts(folder, 'a.csv', content, { skipLastRows: 0 })
+      t.match(kept.table, { rows: end === '' ? 8 : 9, doubts: [] })
+    }
+  }
+  const many = `${head}${'Итого;;1\n'.repeat(3)}${rest}`
+  t.match((await readTexts(folder, 'a.csv', many)).table.doubts, [/"Итого", and 2 more like it; /])
+  for (const plain of ['Total Energies;x;1', 'ООО Итог;x;1', 'Всеволод;;1', 'x;Москва Итог;1']) {
+    const { table } = await readTexts(folder, 'a.csv', `${head}${plain}\n${rest}`)
+    t.same(table.doubts, [], plain)
+  }
+  for (const end of ['Москва Итог;;1\n', 'Общий итог;;1\n', 'Итог;b;1\n']) {
+    const { table } = await readTexts(folder, 'a.csv', head + rest + end)
+    t.match(table.doubts, [/^line 9 looks like a total/], end)
+  }
+})
+
+await t.test('a sentence or a footnote below the data is not certain', async (t) => {
+  const folder = t.testdir({})
+  const data = 'регион;город;сумма\nМосква;b;10\n'
+  for (const end of ['* по данным Росстата;;', '1) оценка;;', '¹оценка;;', 'Без учёта Крыма;;']) {
+    for (const content of [data, data + 'Тула;a;1\n'.repeat(6)]) {
+      const { table } = await readTexts(folder, 'a.csv', `${content}${end}\n`)
+      t.match(table.doubts, [/may be a note or another table.*--skip-last-rows 1/], end)
+    }
+  }
+  const sparse = 'регион;город;сумма\nНижний Новгород;;\nТула;a;1\nВеликий Новгород;;\n'
+  t.same((await readTexts(folder, 'a.csv', sparse)).table.doubts, [], 'others are as sparse')
+})
+
+await t.test('a table of one column that is split alike in each line is not certain', async (t) => {
+  const folder = t.testdir({})
+  const quoted = '"id;""name"""\n"1;""ООО """"А"""""""\n"2;""Б"""\n'
+  const files = [
+    [quoted, /split by ";" in each line; write it without quotes/],
+    ['"a\tb"\n"1\t2"\n"3\t4"\n', /split by tab in each line/],
+    ['a^b^c\n1^2^3\n', /split by "\^" in each line; .*--separator "\^", or --separator ,/],
+    ['a~b\n1~2\n', /split by "~"/],
+    ['id   name      v\n1    Ivanov    2\n', /^the lines look like columns of a fixed width/],
+  ] as const
+  for (const [content, said] of files) {
+    t.match((await readTexts(folder, 'a.csv', content)).table.doubts, [said])
+    const one = await readTexts(folder, 'a.csv', content, { separator: ',' })
+    t.same(one.table.doubts, [])
+    t.equal(one.names.length, 1)
+  }
+  const again = await readTexts(folder, 'a.csv', quoted, { separator: ';' })
+  t.match(again.table.doubts, [/split by ";"/], 'the separator is within quotes')
+  t.match(await readTexts(folder, 'a.csv', 'a^b\n1^2\n', { separator: '^' }), { names: ['a', 'b'] })
+  for (const plain of ['имя\nИванов; Пётр\n', 'полное имя\nПётр Иванов\n', '"a;b"\n1\n']) {
+    t.same((await readTexts(folder, 'a.csv', plain)).table.doubts, [], plain)
+  }
+})
+
+await t.test('the \\N of a dump is not certain', async (t) => {
+  const folder = t.testdir({})
+  const content = 'id\tname\tsum\n1\ta\\tb\t\\N\n2\t\\N\t5\n'
+  const { doubts } = (await readTexts(folder, 'a.tsv', content)).table
+  t.match(doubts, [/^line 3 has \\N in "name": so MySQL and PostgreSQL dump an empty value/])
+  const types = ['name=text', 'sum=text']
+  const kept = await readTexts(folder, 'a.tsv', content, { types })
+  const rows = [
+    ['1', 'a\\tb', '\\N'],
+    ['2', '\\N', '5'],
+  ]
+  t.match(kept, { table: { doubts: [] }, rows })
+  const json = await readTexts(folder, 'a.jsonl', '{"a":"\\\\N"}\n')
+  t.match(json, { table: { doubts: [] }, rows: [['\\N']] })
+})
+
+await t.test('signs that nobody sees are shown by their codes', async (t) => {
+  const folder = t.testdir({})
+  for (const letter of ['\ufeff', '\u200b', '\u202e']) {
+    const { table } = await readTexts(folder, 'a.csv', `id,v\n1,1\n2,2\n${letter}3,3\n`)
+    const code = letter.charCodeAt(0).toString(16)
+    t.equal(table.columns[0]?.why, `because of "\\u${code}3" in line 4`)
+  }
+})
+
 await t.test('a row of the numbers of the columns is not certain', async (t) => {
   const folder = t.testdir({})
   const files = [

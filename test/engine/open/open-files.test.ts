@@ -168,6 +168,14 @@ await t.test('a column with a NUL in its name is refused', async (t) => {
   t.equal(reason, 'has a column with a NUL in its name, number 2: name it')
 })
 
+await t.test('a column whose name begins with a byte order mark is refused', async (t) => {
+  const folder = t.testdir({})
+  await writeParquet(folder, { 'a.parquet': 'SELECT 1 AS id, 2 AS "\ufeffinn", 3 AS "b\ufeffc"' })
+  const reason = await reasonFor(join(folder, 'a.parquet'))
+  const what = 'has a column whose name begins with a byte order mark, U+FEFF: "inn", number 2'
+  t.equal(reason, `${what}: name it`)
+})
+
 /** Leaves a name out of the footer, which gets shorter. */
 function dropName(path: string, name: string): void {
   const bytes = readFileSync(path)

@@ -60,6 +60,25 @@ await t.test('zeros of both signs are packed as they are', async (t) => {
   }
 })
 
+await t.test('texts that begin with U+FEFF are found in every file and form', async (t) => {
+  for (const lines of ['', '    key: s', '    key: id']) {
+    const { ask } = await bring(t, {
+      files: {
+        'data/a.parquet': "SELECT 1 AS id, 'a' AS s UNION ALL SELECT 2, 'b'",
+        'data/b.parquet': "SELECT 3 AS id, chr(65279) || 'a' AS s UNION ALL SELECT 4, chr(65279)",
+      },
+      lines,
+    })
+    for (const form of lines === '' ? (['dropped'] as const) : forms) {
+      t.match(await ask(form, 's=eq.%EF%BB%BFa'), '{"data":[{"id":3,"s":"\ufeffa"}],', form)
+      t.match(await ask(form, 's=in.b,%EF%BB%BF&select=id'), '{"data":[{"id":2},{"id":4}],', form)
+      t.match(await ask(form, 's=eq.a'), '{"data":[{"id":1,"s":"a"}],', form)
+      const summary = await ask(form, 'measures=max(s)', 'aggregate')
+      t.match(summary, '"max(s)":"\ufeffa"')
+    }
+  }
+})
+
 await t.test('the earliest nanoseconds are served as they are', async (t) => {
   const { ask, reason } = await bring(t, { field: 'nanosecond_1677.parquet', lines: '    key: id' })
   t.equal(reason, null)
@@ -76,7 +95,9 @@ await t.test('the earliest nanoseconds are served as they are', async (t) => {
 await t.test('times that lose digits are warned of', async (t) => {
   const found = await bring(t, { field: 'int96_nanoseconds.parquet', lines: '    key: id' })
   t.match(found.check, /warning: nanoseconds in "t": /)
-  t.match(found.warnings, [/^nanoseconds in "t": .* the last three digits are lost/])
+  t.match(found.warnings, [
+    /^nanoseconds in "t": .* their last three digits, if they have any, are lost/,
+  ])
 })
 
 /** Notes that writers put beside the schema, and whether they say that early days are shifted. */

@@ -143,6 +143,8 @@ await t.test(
     write('tiny.parquet', Buffer.from('PAR1'))
     write('truncated.parquet', good.subarray(0, good.length / 2))
     write('encrypted.parquet', Buffer.concat([good.subarray(0, -4), Buffer.from('PARE')]))
+    write('zip.parquet', Buffer.from('PK\x03\x04'))
+    write('lfs.parquet', Buffer.from('version https://git-lfs.github.com/spec/v1\n'))
     const cut = Buffer.from(good)
     cut.writeUInt32LE(good.length, good.length - 8)
     write('cut.parquet', cut)
@@ -150,6 +152,8 @@ await t.test(
     symlinkSync('nowhere', join(folder, 'broken.parquet'))
     const reasons = {
       'garbage.parquet': 'is not a whole Parquet file (no PAR1 at its end)',
+      'zip.parquet': 'is a zip archive; unpack it',
+      'lfs.parquet': 'is a pointer of Git LFS, not the file; fetch it: git lfs pull',
       'empty.parquet': 'is empty (0 bytes)',
       'tiny.parquet': 'is not a whole Parquet file (no PAR1 at its end)',
       'truncated.parquet': 'is not a whole Parquet file (no PAR1 at its end)',

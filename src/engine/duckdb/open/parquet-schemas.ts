@@ -183,10 +183,16 @@ function requireDistinct(names: readonly string[], path: string, place = ''): vo
   }
 }
 
-/** DuckDB gives a nameless column a name of its own, and no statement can have a NUL. */
+/**
+ * DuckDB gives a nameless column a name of its own, and no statement can have a NUL. Tools that
+ * read "UTF-8 with signature" as UTF-8 leave a U+FEFF, which nobody sees: `id` would not be `id`.
+ */
 function requireNamed(names: readonly string[], path: string): void {
-  const place = names.findIndex((name) => name === '' || name.includes('\0'))
+  const place = names.findIndex((name) => /^$|^\ufeff|\0/.test(name))
   if (place === -1) return
-  const fault = names[place] === '' ? 'without a name' : 'with a NUL in its name'
-  throw new FileError(path, `has a column ${fault}, number ${place + 1}: name it`)
+  const name = names[place] ?? ''
+  const fault = name.includes('\0') ? 'with a NUL in its name' : 'without a name'
+  const marked = `whose name begins with a byte order mark, U+FEFF: "${name.slice(1)}"`
+  const what = name.startsWith('\ufeff') ? marked : fault
+  throw new FileError(path, `has a column ${what}, number ${place + 1}: name it`)
 }
