@@ -1,6 +1,8 @@
 import type { TableRow } from './table.js'
 
-const separators = [';', '\t', '|', ',', '^', '~'] as const
+/** Not found by themselves. */
+const rare: readonly string[] = ['^', '~']
+const separators = [';', '\t', '|', ',', ...rare]
 const gap = / {2,}/
 
 /**
@@ -19,8 +21,11 @@ export function oneColumnDoubts(
   const found = separators.find((each) => isAlike((text) => text.split(each).length))
   if (found !== undefined && (separator === null || separator === found)) {
     const shown = found === '\t' ? 'tab' : `"${found}"`
-    const way = `write it without quotes around whole lines, or use --separator ${shown}, or `
-    return [`the one column is split by ${shown} in each line; ${way}--separator , if it is one`]
+    const isRare = separator === null && rare.includes(found)
+    const way = isRare ? `use --separator ${shown}` : 'write it without quotes around whole lines'
+    return [
+      `the one column is split by ${shown} in each line; ${way}, or --separator , if it is one`,
+    ]
   }
   const isWide = separator === null && isAlike((text) => text.trim().split(gap).length)
   if (!isWide) return []
