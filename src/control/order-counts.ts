@@ -46,7 +46,7 @@ export async function openOrders(
   store: ControlStore,
   limit: number,
 ): Promise<{ readonly newest: readonly Order[]; readonly count: number }> {
-  // An expired one without a price was replaced by a newer one.
+  // The rule of `isOpenOrder`: an order without a price never waits.
   const isOpen = sql`state IN ('waiting', 'expired') AND amount_rub > 0`
   const newest = sql`SELECT id FROM orders WHERE ${isOpen} ORDER BY ordered_at DESC, id DESC
      LIMIT ${limit}`

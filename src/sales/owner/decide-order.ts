@@ -37,7 +37,7 @@ export interface OverOrder {
 }
 
 /**
- * Confirms or declines an order that waits or has expired, in the name of a signed-in owner.
+ * Confirms or declines an order that waits or was not paid in time, in a signed-in owner's name.
  * @throws not_found
  */
 export async function decide(
