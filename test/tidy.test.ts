@@ -54,7 +54,7 @@ const weights: Readonly<Record<string, number>> = {
   lists: 1078,
   mcp: 2166,
   names: 1784,
-  portal: 10_636,
+  portal: 10_648,
   query: 4006,
   registry: 2357,
   sales: 10_029,

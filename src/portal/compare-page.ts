@@ -93,7 +93,7 @@ export function comparedSides(
 /** The search for one entity more. */
 function moreForm(context: PageContext, { dataset, keys, kept }: ComparisonView): Html | null {
   const more = [...withKeys(keys), ...kept]
-  return keys.length < comparedKeys.max ? searchForm(context, dataset, '', more) : null
+  return keys.length < comparedKeys.max ? searchForm(context, dataset, { kept: more }) : null
 }
 
 function medianSide(context: PageContext, median: LevelMedian): Side {

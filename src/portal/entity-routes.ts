@@ -145,7 +145,7 @@ async function compare(visited: Visit): Promise<string | null | undefined> {
     void reply.code(errorStatus.bad_request)
     const more = [...withKeys(keys), ...comparisonParts(query)]
     const text = html`<p class="lead">${say.compareCount(comparedKeys.min, comparedKeys.max)}</p>`
-    return titledPage(context, title, html`${text} ${searchForm(context, dataset, '', more)}`)
+    return titledPage(context, title, html`${text} ${searchForm(context, dataset, { kept: more })}`)
   }
   const isFree = keys.every((key) => dataset.entity?.demoKeys.includes(key))
   const paying = payingFor(context, request, dataset.name, isFree)

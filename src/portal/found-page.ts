@@ -16,18 +16,30 @@ import { titledPage } from './titled-page.js'
 export function searchForm(
   context: PageContext,
   dataset: ShownDataset,
-  q = '',
-  kept: QueryParts = [],
+  {
+    q = '',
+    kept = [],
+    isTitled = false,
+  }: {
+    readonly q?: string
+    readonly kept?: QueryParts
+    /** It says in which dataset it searches. */
+    readonly isTitled?: boolean
+  } = {},
 ): Html | null {
   const { words, root, language, person } = context
-  const { name, entity, hasDemo } = dataset
+  const { name, title, entity, hasDemo } = dataset
   if (!entity || !(hasDemo || person?.payer?.grants.has(name))) return null
   const say = entityWords(language)
   const id = `find-${name}`
   const called = (column: string | null) =>
     column === null ? words.name : labelOf(dataset, column)
   return html`<form class="find" action="${root}/datasets/${name}/find" role="search">
-    <label for="${id}">${say.findLabel(called(entity.name), called(entity.key))}</label>
+    <label for="${id}"
+      >${say.findLabel(called(entity.name), called(entity.key))}${
+        isTitled ? html` <span class="muted">· ${title}</span>` : null
+      }</label
+    >
     <input id="${id}" name="q" type="search" value="${q}" maxlength="200" required />
     ${keptFields(context, kept)}
     <button>${say.find}</button>
@@ -107,7 +119,7 @@ export function foundPage(
     context,
     say.foundTitle(q),
     html`<p><a href="${link(`/datasets/${dataset.name}`)}">${dataset.title}</a></p>
-      ${searchForm(context, dataset, q, [...withKeys(chosen), ...kept])}
+      ${searchForm(context, dataset, { q, kept: [...withKeys(chosen), ...kept] })}
       ${entries.length === 0 ? html`<p>${say.foundNothing}</p>` : list}
       ${paid ?? html`<p class="muted">${say.foundScope}</p>`}`,
   )

@@ -30,7 +30,7 @@ export function homePage(
     html`<section class="hero">
         <h1>${words.headline}</h1>
         ${intro(context) ?? html`<p class="lead">${words.lead}</p>`}
-        ${searched ? searchForm(context, searched) : null}
+        ${searched ? searchForm(context, searched, { isTitled: datasets.length > 1 }) : null}
         ${
           firstLine === null || context.person
             ? null
