@@ -94,6 +94,11 @@ function monthly(grants: ReadonlyMap<string, string>): number {
   return [...grants].reduce((sum, [dataset, plan]) => sum + priceOf(dataset, plan), 0)
 }
 
+/** By the owner; an expired one without a price was scheduled, and a newer one replaced it. */
+function mayBeDecided({ state, amount }: ModelOrder): boolean {
+  return state === 'waiting' || (state === 'expired' && amount > 0)
+}
+
 /** What plans cost more a month than before, each dataset by itself. */
 function raise(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): number {
   let sum = 0
@@ -303,7 +308,12 @@ class Shopping {
     const amount = monthly(atEnd) * (bought - 2 * Math.floor(bought / 12))
     const placed = await this.#attempt(() => orderRenewal(this.#shop, id, count))
     if (placed === null) return
-    if (placed.kind === 'confirmed' && this.#orders.has(placed.confirmed.order.orderId)) {
+    const made =
+      placed.kind === 'confirmed' ? this.#orders.get(placed.confirmed.order.orderId) : undefined
+    if (made) {
+      const isSame = made.kind === 'renew' && made.sub === id && made.amount === 0
+      const isSoon = Math.abs(this.#now - (made.payUntil - orderLifeMs)) < 10 * 60_000
+      same(isSame && isSoon, true, 'a free renewal pressed again')
       return this.#note('free renewal pressed again')
     }
     if (monthly(atEnd) === 0) {
@@ -402,9 +412,7 @@ class Shopping {
     const id = chosen([...this.#orders.keys()].reverse(), at)
     const order = this.#orders.get(id ?? '')
     if (id === undefined || order === undefined) return
-    // One without a price is never late: it was scheduled and dropped.
-    const isOpen =
-      order.state === 'waiting' || (order.state === 'expired' && isLate && order.amount > 0)
+    const isOpen = mayBeDecided(order) && (isLate || order.state === 'waiting')
     const done = await this.#attempt(() => confirmOrder(this.#shop, id, { isLateAccepted: isLate }))
     same(done !== null, isOpen && this.#isPossible(order), `a confirmation of one ${order.state}`)
     if (done === null) this.#note('confirmation refused')
@@ -442,7 +450,7 @@ class Shopping {
     const order = this.#orders.get(id ?? '')
     if (id === undefined || order === undefined) return
     const done = await this.#attempt(() => declineOrder(this.#shop, id))
-    same(done !== null, order.state === 'waiting' || order.state === 'expired', 'a decline')
+    same(done !== null, mayBeDecided(order), 'a decline')
     if (done !== null) order.state = 'declined'
   }
 
