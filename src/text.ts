@@ -4,9 +4,14 @@ const namesMax = 3
 const lettersMax = 40
 
 /** The names most similar to `wanted`, nearest first; an empty list if none is similar. */
-export function nearestNames(wanted: string, names: Iterable<string>): readonly string[] {
+export function nearestNames(
+  wanted: string,
+  names: Iterable<string>,
+  lettersPerEdit = 2,
+): readonly string[] {
   const text = wanted.slice(0, 64).toLowerCase()
-  const limit = Math.max(1, Math.floor(text.length / 2))
+  // Of numbers, such as codes and years, any other is near by its letters.
+  const limit = /^\d+$/.test(text) ? 1 : Math.max(1, Math.floor(text.length / lettersPerEdit))
   // A name without the signs of an expression, or of a list, means something else.
   const signs = signsOf(text)
   return [...names]

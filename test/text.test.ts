@@ -12,6 +12,9 @@ await t.test('up to three similar names are found, nearest first', (t) => {
   t.same(nearestNames('something else', names), [])
   t.same(nearestNames('', names), [])
   t.same(nearestNames('inn', []), [])
+  const codes = ['2110', '2120', '2400']
+  t.same(nearestNames('2111', codes), ['2110'])
+  t.same(nearestNames('2024', codes), [], 'other digits are another number')
   t.end()
 })
 

@@ -38,31 +38,51 @@ export function findColumn(access: Access, name: string, asked: Asked = 'rows'):
   )
 }
 
-/** What a name that no column has may mean: the column of that label, else a similar name. */
+/**
+ * What a name that no column has may mean: the column of that label, or of that name in another
+ * spelling, else of a similar name.
+ */
 export function meantColumn({ columns }: Pick<Access, 'columns'>, name: string) {
-  const wanted = name.trim().toLowerCase()
-  const isName = columns.some((column) => column.name.toLowerCase() === wanted)
-  // A whole label says more than the beginning of a longer one.
-  const [labelled = []] = isName
-    ? []
-    : [labelsOf, shortLabelsOf]
-        .map((textsOf) => columns.filter((each) => textsOf(each).includes(wanted)))
-        .filter(({ length }) => length > 0)
-  const isLabel = labelled.length > 0
-  const names = (isLabel ? labelled : columns).map((column) => column.name)
-  const near = isLabel ? names : nearestNames(name, names)
+  const same = sameColumns(columns, name)
+  const isSame = same.length > 0
+  const names = (isSame ? same : columns).map((column) => column.name)
+  const near = isSame ? names : nearestNames(name, names)
   return {
     guess: guessText(near.slice(0, guessesMax)),
     // Of several columns with that label, any may be meant.
-    meant: isLabel && near.length > 1 ? undefined : near[0],
-    certainty: isLabel ? ({ isSame: true } as const) : {},
+    meant: isSame ? (near.length > 1 ? undefined : near[0]) : nearestNames(name, names, 3)[0],
+    certainty: isSame ? ({ isSame: true } as const) : {},
   }
+}
+
+/**
+ * The columns that are certainly meant, by the first of these that finds some: the name in other
+ * letters, `priceRub` for `price_rub`; the whole label; its beginning; a code in the name, as in
+ * `Revenue (2110)` and `line_2110`.
+ */
+function sameColumns(columns: readonly Column[], name: string): readonly Column[] {
+  const plain = plainText(name)
+  const isSame = (text: string) => plain !== '' && plainText(text) === plain
+  const words = name.match(/[\p{L}\p{N}]+/gu) ?? []
+  const ways: readonly ((column: Column) => boolean)[] = [
+    (column) => column.name.toLowerCase() === name.trim().toLowerCase(),
+    (column) => isSame(column.name),
+    (column) => labelsOf(column).some(isSame),
+    (column) => shortLabelsOf(column).some(isSame),
+    ({ name: each }) => /^\d{3,}$/.test(each) && words.some((word) => word === each),
+  ]
+  return ways.map((way) => columns.filter(way)).find(({ length }) => length > 0) ?? []
+}
+
+/** Letters and digits alone, in lower case: `netProfit` and `net_profit` are `Net profit`. */
+function plainText(text: string): string {
+  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
 const guessesMax = 3
 
 function labelsOf({ label, russian }: Column): readonly string[] {
-  return [label, russian.label].flatMap((each) => (each === null ? [] : [each.toLowerCase()]))
+  return [label, russian.label].flatMap((each) => each ?? [])
 }
 
 /** `net profit` is enough for `Net profit (loss)`. */

@@ -33,7 +33,12 @@ async function signIn(path: string, email: string, options: BrowserContextOption
   return seen
 }
 
-const signOut = (page: Page) => page.getByRole('button', { name: 'Sign out', exact: true }).click()
+/** Signs out, and waits for the page that follows. */
+async function signOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+  await page.getByRole('link', { name: 'Sign in' }).waitFor()
+  await page.waitForLoadState()
+}
 
 await t.test('a person signs in and out without a script, and returns to the page', async (t) => {
   const email = 'subscriber@example.org'
@@ -47,7 +52,6 @@ await t.test('a person signs in and out without a script, and returns to the pag
   await page.getByText('It pays for what you read here.').waitFor()
   await page.getByRole('cell', { name: '500,000' }).first().waitFor()
   await signOut(page)
-  await page.getByRole('link', { name: 'Sign in' }).waitFor()
   t.same(await page.context().cookies(), [])
   t.same(complaints, [])
 })

@@ -282,6 +282,11 @@ await t.test('a label in the place of a name is corrected in filters and select'
   )
   const rest = await world.get('/v1/sales?Revenue=gt.5', token)
   isError(t, rest, 'bad_request', /no column or parameter "Revenue"\. Did you mean "amount"\?/)
+  // Written as other languages write names.
+  for (const name of ['costOfSales', 'cost_of_sales', 'Cost-Of-Sales', 'co_st']) {
+    const other = await callTool(world, token, 'query', { resource: 'sales', select: [name] })
+    t.match(other.text, 'Corrected call: query {"resource":"sales","select":["cost"]}', name)
+  }
   // A column's name in capitals, though it is the label of another one.
   const named = await world.get('/v1/sales?Amount=gt.5', token)
   isError(t, named, 'bad_request', /no column or parameter "Amount"\. Did you mean "amount"\?/)
