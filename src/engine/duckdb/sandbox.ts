@@ -80,7 +80,7 @@ export async function inSandbox<T>(
 /** What a piece of work returned, or why it failed. */
 export type Outcome<T> = { readonly value: T } | { readonly cause: unknown }
 
-/** Rejects only if no instance can be started. */
+/** Rejects only if no instance can be started. Pieces run one after the other. */
 export type RunPiece = <T>(
   piece: (connection: DuckDBConnection) => Promise<T>,
 ) => Promise<Outcome<T>>

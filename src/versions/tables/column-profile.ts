@@ -44,7 +44,7 @@ export class ColumnProfile {
   /** Takes a value; says what is wrong if it does not fit the stated type. */
   add(cell: string, line: number): string | null {
     if (this.#samples.size < samplesMax) this.#samples.add(sampleOf(cell))
-    const text = cell.startsWith(' ') || cell.endsWith(' ') ? cell.replace(/^ +| +$/g, '') : cell
+    const text = withoutSpaces(cell)
     const kind = kindOf(text)
     if (text === '\\N') this.#dumped ??= line
     const seen = this.#seen.get(kind)
@@ -92,7 +92,7 @@ export class ColumnProfile {
     if (this.#dumped === null || this.#stated !== null) return null
     const at = `${this.#at} ${this.#dumped} has \\N in ${quoted(this.#name)}`
     return (
-      `${at}: so MySQL and PostgreSQL dump an empty value, and other signs after a backslash. ` +
+      `${at}: a dump of MySQL or PostgreSQL means an empty value, and escapes others. ` +
       `Export the table as CSV, or use --type ${this.#name}=text if it is a text.`
     )
   }
@@ -171,6 +171,14 @@ export class ColumnProfile {
   #only(...kinds: readonly CellKind[]): boolean {
     return [...this.#seen.keys()].every((kind) => kinds.includes(kind))
   }
+}
+
+/** Without spaces at both ends; a pattern would be slow where many are in the middle. */
+function withoutSpaces(text: string): string {
+  let [start, end] = [0, text.length]
+  while (text[start] === ' ') start += 1
+  while (end > start && text[end - 1] === ' ') end -= 1
+  return text.slice(start, end)
 }
 
 interface Decimal {

@@ -82,7 +82,7 @@ function* sheetRows(
     if (open === 'row' || open === 'col') hidden.open(open, attributes)
     if (open === 'c') {
       column = r === undefined ? column + 1 : columnOf(r)
-      cell = newCell(r ?? `cell ${column}`, type, Number(style))
+      cell = newCell(r ?? `${lettersOf(column)}${row.line}`, type, Number(style))
     }
     if (open === 'f') cell.isFormula = true
     if (open === 'mergeCell') found.merged.push(mergedAt(attributes['ref'] ?? ''))
@@ -174,6 +174,13 @@ function watchHidden() {
 function mergedAt(at: string): MergedCells {
   const [firstRow = 0, lastRow = firstRow] = (at.match(/\d+/g) ?? []).map(Number)
   return { at, firstRow, lastRow }
+}
+
+/** The letters of the column of this number, from 1. */
+function lettersOf(column: number): string {
+  if (column < 1) return ''
+  const [rest, place] = [Math.floor((column - 1) / 26), (column - 1) % 26]
+  return lettersOf(rest) + String.fromCharCode(65 + place)
 }
 
 /** The number of the column, from 1, of a cell such as `AB12`. */

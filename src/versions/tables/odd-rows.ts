@@ -21,12 +21,12 @@ export function watchRows(order: TableOrder) {
   const word = lineWord(order)
   let [first, afterGap, count]: [TableRow | null, LateRow | null, number] = [null, null, 0]
   const last: LateRow[] = []
-  /** Totals above the last rows, and the fewest values of a row there. */
+  /** Totals above the last rows. */
   const early: TableRow[] = []
+  /** `fewest` = the fewest values of a row so far. */
   let [earlyCount, fewest] = [0, Infinity]
   const leave = ({ row }: LateRow) => {
     const isTotal = isSubtotal(row)
-    fewest = Math.min(fewest, countOf(row))
     earlyCount += Number(isTotal)
     if (isTotal && early.length === 0) early.push(row)
   }
@@ -36,7 +36,8 @@ export function watchRows(order: TableOrder) {
       if (order.format === 'NDJSON') return
       count += 1
       first ??= row
-      const late = { row, count }
+      const late = { row, count, fewest }
+      fewest = Math.min(fewest, countOf(row))
       if (isBelowGap && count > 1) afterGap = late
       last.push(late)
       if (last.length > lastMax) last.splice(0, 1).forEach(leave)
@@ -53,13 +54,9 @@ export function watchRows(order: TableOrder) {
         profiles.length < 2 ? [] : early.map((row) => earlyDoubt(row, earlyCount, word))
       if (order.skipLastRows !== null) return [...above, ...middle]
       const rows = [...(afterGap ? [{ ...afterGap, isBelowGap: true }] : []), ...last]
-      const reasons = rows.flatMap((late) => {
-        const before = last.filter((each) => each.count < late.count)
-        const least = Math.min(fewest, ...before.map(({ row }) => countOf(row)))
-        return reasonOf(late, profiles, least) ?? []
-      })
+      const reasons = rows.flatMap((late) => (late.count > 1 && reasonOf(late, profiles)) || [])
       const [odd] = reasons.toSorted((a, b) => a.count - b.count)
-      if (!odd || odd.count === 1) return [...above, ...middle]
+      if (!odd) return [...above, ...middle]
       const least = count - odd.count + 1
       const option = '--skip-last-rows'
       const end = `leave it out with ${option} ${least}, or use ${option} 0 if it is data`
@@ -86,6 +83,8 @@ interface LateRow {
   readonly row: TableRow
   /** Its number among the rows with values. */
   readonly count: number
+  /** The fewest values of a row above. */
+  readonly fewest: number
   readonly isBelowGap?: boolean
 }
 
@@ -116,15 +115,8 @@ function earlyDoubt(row: TableRow, count: number, word: string): string {
   return `${word} ${row.line} looks like a total: ${shownText(cell)}${more}; ${way}`
 }
 
-/**
- * Why a row at the end may be no data; null if nothing tells so. `fewest` = the fewest values of
- * a row above.
- */
-function reasonOf(
-  { row, count, isBelowGap }: LateRow,
-  profiles: readonly ColumnProfile[],
-  fewest: number,
-) {
+/** Why a row at the end may be no data; null if nothing tells so. */
+function reasonOf({ row, count, fewest, isBelowGap }: LateRow, profiles: readonly ColumnProfile[]) {
   const { line } = row
   const filled = filledOf(row)
   const [{ cell, at } = { cell: '', at: 0 }] = filled

@@ -23,9 +23,9 @@ export function oneColumnDoubts(
     const shown = found === '\t' ? 'tab' : `"${found}"`
     const isRare = separator === null && rare.includes(found)
     const way = isRare ? `use --separator ${shown}` : 'write it without quotes around whole lines'
-    return [
-      `the one column is split by ${shown} in each line; ${way}, or --separator , if it is one`,
-    ]
+    const one = found === ',' ? 'tab' : ','
+    const end = `${way}, or --separator ${one} if it is one`
+    return [`the one column is split by ${shown} in each line; ${end}`]
   }
   const isWide = separator === null && isAlike((text) => text.trim().split(gap).length)
   if (!isWide) return []

@@ -209,6 +209,9 @@ await t.test('a file of another kind is told by its first bytes', async (t) => {
     ['<?xml version="1.0"?><a/>', /is an XML file/],
     ['version https://git-lfs.github.com/spec/v1\n', /is a pointer of Git LFS/],
     ['SQLite format 3\0', /is a database of SQLite/],
+    ['BZh91AY&SY', /is packed; unpack it/],
+    ['%PDF-1.7\n', /is a PDF/],
+    ['<TABLE border=1>', /is a web page/],
   ]
   for (const [content, said] of kinds) {
     for (const name of ['a.csv', 'a.json', 'a.tsv']) {
@@ -217,7 +220,7 @@ await t.test('a file of another kind is told by its first bytes', async (t) => {
   }
   t.match(await refusalOf(folder, 'a.xlsx', '<html>'), /is a web page/)
   t.match(await refusalOf(folder, 'a.xlsx', zip), /can't be read as a workbook/)
-  for (const name of ['ORCID', 'PK', 'BZ', 'Obj', '7z']) {
+  for (const name of ['ORCID', 'PK', 'BZh9', 'Obj', '7z', '%PDF', '<header>', '<metadata>']) {
     t.match(await importFile(folder, 'a.csv', `${name},v\n1,2\n`), { names: [name, 'v'] })
   }
 })

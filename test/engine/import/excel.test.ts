@@ -158,6 +158,17 @@ await t.test('values in hidden rows and columns are not certain', async (t) => {
     `the sheet hides values in columns B, C and row 4; ${way}`,
   ])
   t.same(await doubts('', 3, 4), [`the sheet hides values in rows 3, 4; ${way}`])
+  const unnamed = async (columns: string, place: string) => {
+    const cells = inline('', 'x').replace(' r=""', '').repeat(28)
+    const names = Array.from({ length: 28 }, (_, at) => inline('', `n${at}`).replace(' r=""', ''))
+    const plain = workbookFiles({ sheets: { One: [names.join(''), cells] } })
+    const sheet = plain[part]?.replace('<sheetData>', `<cols>${columns}</cols><sheetData>`) ?? ''
+    const parts = Object.entries({ ...plain, [part]: sheet })
+    const content = zipSync(Object.fromEntries(parts.map(([path, text]) => [path, strToU8(text)])))
+    const { table } = await importFile(folder, 'a.xlsx', content)
+    t.same(table.doubts, [`the sheet hides values in ${place}; ${way}`])
+  }
+  await unnamed('<col min="26" max="28" hidden="1"/>', 'columns Z, AA, AB')
 })
 
 await t.test('a table may begin in any column', async (t) => {

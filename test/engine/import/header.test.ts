@@ -203,6 +203,12 @@ await t.test('a sentence or a footnote below the data is not certain', async (t)
       t.match(table.doubts, [/may be a note or another table.*--skip-last-rows 1/], end)
     }
   }
+  const tables = `${data}\nСправка по городам;;\n${'Тула;a;1\n'.repeat(6)}`
+  const { table } = await readTexts(folder, 'a.csv', tables)
+  t.match(table.doubts, [/^line 4 may be .*--skip-last-rows 7/], 'another table with a title')
+  const first = 'регион;город;сумма\nНижний Новгород;;\nТула;a;1\nИтого;;1\n'
+  const total = (await readTexts(folder, 'a.csv', first)).table
+  t.match(total.doubts, [/^line 4 looks like a total: "Итого"/], 'a first row of one value')
   const sparse = 'регион;город;сумма\nНижний Новгород;;\nТула;a;1\nВеликий Новгород;;\n'
   t.same((await readTexts(folder, 'a.csv', sparse)).table.doubts, [], 'others are as sparse')
 })
@@ -226,6 +232,10 @@ await t.test('a table of one column that is split alike in each line is not cert
   const again = await readTexts(folder, 'a.csv', quoted, { separator: ';' })
   t.match(again.table.doubts, [/split by ";"/], 'the separator is within quotes')
   t.match(await readTexts(folder, 'a.csv', 'a^b\n1^2\n', { separator: '^' }), { names: ['a', 'b'] })
+  const comma = '"Фамилия, имя"\n"Иванов, Пётр"\n'
+  const asked = (await readTexts(folder, 'a.csv', comma)).table.doubts
+  t.match(asked, [/split by "," in each line; .*, or --separator tab if it is one$/])
+  t.same((await readTexts(folder, 'a.csv', comma, { separator: '\t' })).table.doubts, [])
   for (const plain of ['имя\nИванов; Пётр\n', 'полное имя\nПётр Иванов\n', '"a;b"\n1\n']) {
     t.same((await readTexts(folder, 'a.csv', plain)).table.doubts, [], plain)
   }
@@ -235,7 +245,7 @@ await t.test('the \\N of a dump is not certain', async (t) => {
   const folder = t.testdir({})
   const content = 'id\tname\tsum\n1\ta\\tb\t\\N\n2\t\\N\t5\n'
   const { doubts } = (await readTexts(folder, 'a.tsv', content)).table
-  t.match(doubts, [/^line 3 has \\N in "name": so MySQL and PostgreSQL dump an empty value/])
+  t.match(doubts, [/^line 3 has \\N in "name": a dump of MySQL or PostgreSQL means an empty value/])
   const types = ['name=text', 'sum=text']
   const kept = await readTexts(folder, 'a.tsv', content, { types })
   const rows = [

@@ -81,6 +81,11 @@ await t.test('the type of a column holds every value exactly, or it is text', as
   }
 })
 
+await t.test('a text with very many spaces is read at once', async (t) => {
+  const { shown } = await importFile(t.testdir({}), 'a.csv', `a,b\n 7 , x${' '.repeat(300_000)}y\n`)
+  t.same(shown, ['a integer', 'b text'])
+})
+
 await t.test('columns with the name of a code are text', async (t) => {
   const folder = t.testdir({})
   const names = ['inn', 'ИНН поставщика', 'regNumber', 'postal_code', 'okved2', 'amount']

@@ -165,7 +165,7 @@ await t.test('a column with a NUL in its name is refused', async (t) => {
   await writeParquet(folder, { 'a.parquet': 'SELECT 1 AS id, 2 AS some_name' })
   patch(join(folder, 'a.parquet'), 'some_name', 'some\0name')
   const reason = await reasonFor(join(folder, 'a.parquet'))
-  t.equal(reason, 'has a column with a NUL in its name, number 2: name it')
+  t.equal(reason, 'has a column with a NUL in its name, number 2: rename it')
 })
 
 await t.test('a column whose name begins with a byte order mark is refused', async (t) => {
@@ -173,7 +173,7 @@ await t.test('a column whose name begins with a byte order mark is refused', asy
   await writeParquet(folder, { 'a.parquet': 'SELECT 1 AS id, 2 AS "\ufeffinn", 3 AS "b\ufeffc"' })
   const reason = await reasonFor(join(folder, 'a.parquet'))
   const what = 'has a column whose name begins with a byte order mark, U+FEFF: "inn", number 2'
-  t.equal(reason, `${what}: name it`)
+  t.equal(reason, `${what}: rename it`)
 })
 
 /** Leaves a name out of the footer, which gets shorter. */

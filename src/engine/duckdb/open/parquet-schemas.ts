@@ -194,5 +194,6 @@ function requireNamed(names: readonly string[], path: string): void {
   const fault = name.includes('\0') ? 'with a NUL in its name' : 'without a name'
   const marked = `whose name begins with a byte order mark, U+FEFF: "${name.slice(1)}"`
   const what = name.startsWith('\ufeff') ? marked : fault
-  throw new FileError(path, `has a column ${what}, number ${place + 1}: name it`)
+  const way = name === '' ? 'name it' : 'rename it'
+  throw new FileError(path, `has a column ${what}, number ${place + 1}: ${way}`)
 }
