@@ -8,7 +8,7 @@ import type { ReadBytes, TableOrder, TableRow, TableSource } from './table.js'
 
 /** Enough lines to recognise the separator. */
 const beginningLetters = 256 * 1024
-const separators = [';', '\t', '|', ','] as const
+export const separators = [';', '\t', '|', ','] as const
 
 type TextOrder = Pick<TableOrder, 'file' | 'encoding'>
 

@@ -1,8 +1,9 @@
+import { separators } from './csv-table.js'
 import type { TableRow } from './table.js'
 
 /** Not found by themselves. */
 const rare: readonly string[] = ['^', '~']
-const separators = [';', '\t', '|', ',', ...rare]
+const tried: readonly string[] = [...separators, ...rare]
 const gap = / {2,}/
 
 /**
@@ -18,7 +19,7 @@ export function oneColumnDoubts(
   const values = rows.flatMap(({ cells }) => cells[0] ?? [])
   const isAlike = (parts: (text: string) => number) =>
     values.length > 0 && parts(name) > 1 && values.every((value) => parts(value) === parts(name))
-  const found = separators.find((each) => isAlike((text) => text.split(each).length))
+  const found = tried.find((each) => isAlike((text) => text.split(each).length))
   if (found !== undefined && (separator === null || separator === found)) {
     const shown = found === '\t' ? 'tab' : `"${found}"`
     const isRare = separator === null && rare.includes(found)
