@@ -115,12 +115,26 @@ async function readPath(given: string): Promise<Named> {
 async function folderPattern(path: string, given: string): Promise<string> {
   const entries = await readdir(path, { withFileTypes: true })
   const isHive = entries.some((entry) => entry.isDirectory() && /^[^=]+=/.test(entry.name))
-  const isFlat = entries.some((entry) => !entry.isDirectory() && isParquet(entry.name))
-  if (isFlat && !isHive) return '*.parquet'
+  const files = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name)
+  const flat = patternOf(files)
+  if (flat !== null && !isHive) return flat
   const options = { cwd: path, deep: depthMax, expandDirectories: false }
-  const nested = await glob('**/*.parquet', options)
-  if (nested.length > 0) return '**/*.parquet'
+  const nested = patternOf(await glob('**/*.*', options))
+  if (nested !== null) return `**/${nested}`
   throw badRequest(`${given} has no .parquet file. If the files have another ending, use a glob.`)
+}
+
+/** The pattern that takes all Parquet files of a list, in each spelling of their ending. */
+function patternOf(names: readonly string[]): string | null {
+  const endings = new Set(
+    names
+      .map((name) => basename(name))
+      .filter(isParquet)
+      .map(extname),
+  )
+  const [first, ...others] = [...endings].sort()
+  if (first === undefined) return null
+  return others.length === 0 ? `*${first}` : `*{${[first, ...others].join(',')}}`
 }
 
 /** The pattern for all Parquet files of a folder, if the shell expanded a glob to them. */
@@ -133,11 +147,12 @@ async function wholeFolder(named: readonly Named[]): Promise<readonly Named[] | 
   const names = new Set(named.map(({ path }) => basename(path)))
   const all = (await readdir(folder)).filter(isParquet)
   if (all.length !== names.size || !all.every((name) => names.has(name))) return null
-  return [{ kind: 'pattern', path: join(escapePattern(folder), '*.parquet'), folder }]
+  const pattern = patternOf(all)
+  return pattern && [{ kind: 'pattern', path: join(escapePattern(folder), pattern), folder }]
 }
 
 function isParquet(name: string): boolean {
-  return extname(name) === '.parquet' && !name.startsWith('.')
+  return fileEnding.test(name) && !/^[_.]/.test(name)
 }
 
 /**

@@ -66,6 +66,15 @@ await t.test('each form of path is written relative to the registry', async (t) 
   const at = (path: string) => join(cli.folder, 'data', path)
   cpSync(at('contracts.parquet'), at("Отчёт за 2024 [it's].parquet"))
   const whole = [at('sales/sales-2023.parquet'), at('sales/sales-2024.parquet')]
+  for (const [from, to] of [
+    ['sales-2023.parquet', 'old/2023.PARQUET'],
+    ['sales-2023.parquet', 'mixed/2023.PARQUET'],
+    ['sales-2024.parquet', 'mixed/2024.parquet'],
+    ['sales-2023.parquet', 'deep/a/2023.pq'],
+    ['sales-2024.parquet', 'deep/b/2024.parq'],
+  ] as const) {
+    cpSync(at(`sales/${from}`), at(to))
+  }
   const cases: readonly (readonly [string, readonly string[], readonly string[], string])[] = [
     ['a file', [at('sales/sales-2023.parquet')], ['data/sales/sales-2023.parquet'], 'sales_2023'],
     ['a folder', [at('sales')], ['data/sales/*.parquet'], 'sales'],
@@ -78,6 +87,9 @@ await t.test('each form of path is written relative to the registry', async (t) 
       ['data/contracts.parquet'],
       'contracts_2',
     ],
+    ['another ending', [at('old')], ['data/old/*.PARQUET'], 'old'],
+    ['two endings', [at('mixed')], ['data/mixed/*{.PARQUET,.parquet}'], 'mixed'],
+    ['two endings below', [at('deep')], ['data/deep/**/*{.parq,.pq}'], 'deep'],
     ['a hive tree', [at('tree')], ['data/tree/**/*.parquet'], 'tree'],
     [
       'letters of globs and quotes',
