@@ -10,6 +10,7 @@ import { amountOf, printJson, printLines } from '../print.js'
 import { addDataset, listedFiles } from './add-dataset.js'
 import type { AddConfig, AddFlags } from './add-dataset.js'
 import { shownPath } from './import-table.js'
+import { isParquet } from './source-paths.js'
 
 interface Failed {
   readonly file: string
@@ -61,7 +62,7 @@ export async function addEach(
   }
   if (flags.json) {
     printJson(parts, { added, failed, unchanged: known.map((file) => basename(file)) })
-  } else printLines(parts, ...summaryLines(parts, added.length, known))
+  } else printLines(parts, ...summaryLines(parts, flags, added.length, known))
   if (failed.length === 0) return
   const names = failed.map(({ file }) => file).join(', ')
   throw new Error(`${failed.length} of ${files.length} files were not added: ${names}`)
@@ -76,7 +77,7 @@ async function filesIn(folder: string): Promise<readonly string[]> {
   const names = (await readdir(folder)).filter((name) => !/^\.|\.columns\.csv$/i.test(name)).sort()
   const tables = names.filter((name) => tableFileOf(name) !== null)
   const targets = new Set(tables.map((name) => tableFileOf(name)?.target))
-  const parquet = names.filter((name) => name.endsWith('.parquet') && !targets.has(name))
+  const parquet = names.filter((name) => isParquet(name) && !targets.has(name))
   const files = [...tables, ...parquet].sort().map((name) => resolve(join(folder, name)))
   if (files.length > 0) return files
   throw badRequest(`${shownPath(resolve(folder))} has no CSV, Excel, NDJSON or Parquet file.`)
@@ -93,12 +94,13 @@ async function isKnown(file: string, flags: AddFlags, config: AddConfig): Promis
 
 function summaryLines(
   { stdout }: CliParts,
+  { dryRun }: AddFlags,
   added: number,
   known: readonly string[],
 ): readonly string[] {
   const names = known.map((file) => basename(file)).join(', ')
   return [
-    `Added ${amountOf(stdout, added, 'dataset')}.`,
+    `${dryRun === true ? 'Would add' : 'Added'} ${amountOf(stdout, added, 'dataset')}.`,
     ...(known.length === 0 ? [] : [`Already datasets, and left as they are: ${names}`]),
   ]
 }

@@ -121,7 +121,10 @@ async function folderPattern(path: string, given: string): Promise<string> {
   const options = { cwd: path, deep: depthMax, expandDirectories: false }
   const nested = patternOf(await glob('**/*.*', options))
   if (nested !== null) return `**/${nested}`
-  throw badRequest(`${given} has no .parquet file. If the files have another ending, use a glob.`)
+  throw badRequest(
+    `${given} has no .parquet file. Name files with another ending, CSV or Excel one by one, or use ` +
+      '--each to make every table of the folder a dataset.',
+  )
 }
 
 /** The pattern that takes all Parquet files of a list, in each spelling of their ending. */
@@ -151,7 +154,8 @@ async function wholeFolder(named: readonly Named[]): Promise<readonly Named[] | 
   return pattern && [{ kind: 'pattern', path: join(escapePattern(folder), pattern), folder }]
 }
 
-function isParquet(name: string): boolean {
+/** Whether a file is Parquet by its name, and taken with its folder. */
+export function isParquet(name: string): boolean {
   return fileEnding.test(name) && !/^[_.]/.test(name)
 }
 

@@ -126,7 +126,7 @@ await t.test('--replace writes the Parquet of a changed file again', async (t) =
 })
 
 await t.test('--each makes every file a dataset and continues after a bad one', async (t) => {
-  const cli = await buildCliFixture(t, empty, { 'in/old.parquet': 'SELECT 1 AS a' })
+  const cli = await buildCliFixture(t, empty, { 'in/OLD.PARQUET': 'SELECT 1 AS a' })
   const folder = join(cli.folder, 'in')
   mkdirSync(join(folder, 'sub'))
   const files = {
@@ -137,10 +137,12 @@ await t.test('--each makes every file a dataset and continues after a bad one', 
   }
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
   const each = ['dataset', 'add', folder, '--each', '--yes']
+  const dry = await cli.das([...each, '--dry-run'])
+  t.match(dry, { code: 1, stdout: '\nWould add 3 datasets.' })
   const { code, stdout, stderr } = await cli.das([...each, '--json'])
   t.equal(code, 1)
   t.match(JSON.parse(stdout), {
-    added: [{ name: 'apples' }, { name: 'cars' }, { name: 'old' }],
+    added: [{ name: 'old' }, { name: 'apples' }, { name: 'cars' }],
     failed: [{ file: 'bad.csv', error: /bad\.csv has 1 bad line[^]*line 2: 1 field instead of 2/ }],
     unchanged: [],
   })
@@ -150,7 +152,7 @@ await t.test('--each makes every file a dataset and continues after a bad one', 
   t.match(second, { code: 0 })
   t.match(
     second.stdout,
-    'Added 1 dataset.\nAlready datasets, and left as they are: apples.csv, cars.ndjson',
+    'Added 1 dataset.\nAlready datasets, and left as they are: OLD.PARQUET, apples.csv, cars.ndjson',
   )
   t.ok(existsSync(join(folder, 'bad.parquet')))
   t.match(await cli.das([...each, '--name', 'x']), { code: 2, stderr: /--name is for one dataset/ })
