@@ -1,8 +1,10 @@
 import type { Access } from '../access/access.js'
+import type { FirstNames } from '../catalog/first-columns.js'
 import { callName } from '../columns/call-text.js'
 import type { Column } from '../columns/column.js'
 import { columnAggregates, columnGroups, isGroupable } from '../columns/functions.js'
 import { levelText } from '../query/summary/read-groups.js'
+import type { Version } from '../versions/version.js'
 import type { AggregateFacts, ColumnStatistics } from './answer-schemas.js'
 
 export interface AggregateGuide extends AggregateFacts {
@@ -36,19 +38,27 @@ export function aggregateGuide(
   aggregates: AggregateFacts,
   facts: ExampleFacts,
 ): AggregateGuide {
-  const group = exampleGroup(access, facts)
+  const group = exampleGroup(access, facts.columns)
+  const amount = exampleAmount(access, facts.columns)
   const [measure] = aggregates.measures.map(({ name }) => callName(name))
   const filters = group?.column === access.version.history ? [] : historyFilter(access, facts)
   return {
     ...aggregates,
     example: {
       ...(group && { group: [group.text] }),
-      measures: ['count', measure ?? exampleSum(access, facts) ?? []].flat(),
+      measures: ['count', measure ?? (amount ? `sum(${callName(amount.name)})` : [])].flat(),
       ...(filters.length > 0 && { filters }),
       order: ['-count'],
       limit: exampleLimit,
     },
   }
+}
+
+/** What examples are chosen from. */
+export interface ExampleColumns {
+  readonly columns: readonly Column[]
+  readonly version: Pick<Version, 'key' | 'history'>
+  readonly dataset: { readonly firstNames: FirstNames }
 }
 
 interface ExampleGroup {
@@ -57,8 +67,10 @@ interface ExampleGroup {
 }
 
 /** A level of codes, the history, or a column with few values. */
-function exampleGroup(access: Access, { columns: facts }: ExampleFacts): ExampleGroup | null {
-  const { columns, version } = access
+export function exampleGroup(
+  { columns, version }: ExampleColumns,
+  facts?: readonly ColumnStatistics[],
+): ExampleGroup | null {
   const coded = columns.find(({ levels }) => levels.length > 0)
   const [level] = coded?.levels ?? []
   if (coded && level) return { column: coded, text: levelText(coded.name, level) }
@@ -80,18 +92,20 @@ function historyFilter({ columns, version }: Access, { sample_rows: [row] }: Exa
 }
 
 /**
- * The sum of a number that identifies no row and has values, if possible with a unit; undefined
- * without such a number.
+ * A number that identifies no row and has values, for a sum: if possible one of a first question,
+ * or else with a unit; undefined without such a number.
  */
-function exampleSum(
-  { columns, version }: Access,
-  { columns: facts }: ExampleFacts,
-): string | undefined {
+export function exampleAmount(
+  { columns, version, dataset }: ExampleColumns,
+  facts?: readonly ColumnStatistics[],
+): Column | undefined {
   const known = new Set([...version.key, ...(version.history ? [version.history] : [])])
   const summed = columns.filter(
     (each, at) =>
       !known.has(each) && columnAggregates(each).includes('sum') && facts?.[at]?.null_share !== 1,
   )
-  const column = summed.find(({ unit }) => unit !== null) ?? summed[0]
-  return column && `sum(${callName(column.name)})`
+  const [first] = dataset.firstNames.stated.flatMap((name) =>
+    summed.filter((column) => column.name === name),
+  )
+  return first ?? summed.find(({ unit }) => unit !== null) ?? summed[0]
 }

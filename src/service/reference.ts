@@ -8,6 +8,7 @@ import { timeLimit } from '../engine/deadline.js'
 import { groupTariff } from '../query/summary/resolve-summary.js'
 import { keyProblem } from '../versions/changes/change-set.js'
 import type { Version } from '../versions/version.js'
+import { exampleAmount, exampleGroup } from './aggregate-guide.js'
 import type { Descriptions } from './descriptions.js'
 
 /** The datasets of the OpenAPI document, for one audience. */
@@ -36,6 +37,8 @@ export interface ReferenceDataset extends Pick<
   readonly hasChanges: boolean
   /** Without the hidden columns. */
   readonly columns: readonly Column[]
+  /** A good group and a number to add up, for examples; undefined without such columns. */
+  readonly example: { readonly group: string | undefined; readonly amount: string | undefined }
   /** Values of the audience's first row by column name, in URL form. */
   readonly sample: ReadonlyMap<string, string>
 }
@@ -97,6 +100,8 @@ function hasAggregates({ dataset, access }: View): boolean {
 function shown(view: View, sample: ReferenceDataset['sample']): ReferenceDataset {
   const { dataset, version } = view
   const { name, title, description, source, requireFilter, limit, firstNames } = dataset
+  const columns = version.columns.filter((column) => !column.hidden)
+  const parts = { columns, version, dataset }
   return {
     name,
     title,
@@ -108,7 +113,8 @@ function shown(view: View, sample: ReferenceDataset['sample']): ReferenceDataset
     hasAggregates: hasAggregates(view),
     hasEntity: version.entity !== null,
     hasChanges: keyProblem(version) === null,
-    columns: version.columns.filter((column) => !column.hidden),
+    columns,
+    example: { group: exampleGroup(parts)?.text, amount: exampleAmount(parts)?.name },
     sample,
   }
 }

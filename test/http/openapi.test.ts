@@ -155,6 +155,23 @@ await t.test('every example is answered for a column of every type', async (t) =
   await summariesWork(t, typed, pro, 'typed')
 })
 
+await t.test('examples of summaries add up an amount by codes, and identify no row', async (t) => {
+  const document = await readDocument(await startShipped(t))
+  for (const [name, code, amount] of [
+    ['financials', 'okved', '2110'],
+    ['procurement', 'okpd2', 'price_rub'],
+  ] as const) {
+    const { post } = document.paths[`/v1/${name}/aggregate`] ?? {}
+    const { examples = {} } = post?.requestBody?.content['application/json'] ?? {}
+    t.match(Object.values(examples)[0]?.value, {
+      group: [`prefix(${code},2)`],
+      measures: ['count', `sum(${amount})`],
+    })
+    const by = parametersOf(document, `/v1/${name}/top`).get('by')
+    t.equal(by?.example, `-${amount}`)
+  }
+})
+
 await t.test('columns are parameters with type, unit, description and operators', async (t) => {
   const document = await readDocument(await startShipped(t))
   const parameters = parametersOf(document, '/v1/financials')

@@ -151,7 +151,8 @@ async function wholeFolder(named: readonly Named[]): Promise<readonly Named[] | 
   const all = (await readdir(folder)).filter(isParquet)
   if (all.length !== names.size || !all.every((name) => names.has(name))) return null
   const pattern = patternOf(all)
-  return pattern && [{ kind: 'pattern', path: join(escapePattern(folder), pattern), folder }]
+  if (pattern === null) return null
+  return [{ kind: 'pattern', path: join(escapePattern(folder), pattern), folder }]
 }
 
 /** Whether a file is Parquet by its name, and taken with its folder. */

@@ -1,7 +1,6 @@
 import { callName } from '../../columns/call-text.js'
 import {
   aggregateFunctions,
-  columnAggregates,
   groupFunctions,
   isGroupable,
   isOrdered,
@@ -82,13 +81,13 @@ export const aggregateNames: readonly string[] = [...listNames, 'pivot', 'rest',
 /** The parameters of aggregates and of top that depend on the dataset, by component name. */
 export function aggregateParameters(dataset: ReferenceDataset): Readonly<Record<string, Json>> {
   const examples: Json = summaryExample(dataset)
-  const by = dataset.columns.find(isOrdered)
+  const { amount: by = dataset.columns.find(isOrdered)?.name } = dataset.example
   return inQuery({
     [`${dataset.name}.top.by`]: {
       required: true,
       description: 'One column; with `-` in front the largest values come first.',
       schema: text,
-      ...(by && { example: `-${callName(by.name)}` }),
+      ...(by !== undefined && { example: `-${callName(by)}` }),
     },
     ...Object.fromEntries(
       listNames.map((name) => [
@@ -155,12 +154,11 @@ function orNull(schema: Json, description?: string): Json {
 }
 
 /** A question that every dataset answers. */
-export function summaryExample({ columns }: ReferenceDataset): Json {
-  const group = columns.find(isGroupable)
-  const sum = columns.findLast((column) => columnAggregates(column).includes('sum'))
+export function summaryExample({ columns, example }: ReferenceDataset): Json {
+  const { group = columns.filter(isGroupable).map(({ name }) => callName(name))[0] } = example
   return {
-    ...(group && { group: [callName(group.name)] }),
-    measures: ['count', ...(sum ? [`sum(${callName(sum.name)})`] : [])],
+    ...(group !== undefined && { group: [group] }),
+    measures: ['count', ...(example.amount ? [`sum(${callName(example.amount)})`] : [])],
     having: ['count.gte.1'],
     order: ['-count'],
   }
