@@ -1,12 +1,14 @@
 import type { BigIntStats } from 'node:fs'
-import { realpath, stat } from 'node:fs/promises'
+import { readdir, realpath, stat } from 'node:fs/promises'
 import { dirname, relative, resolve, sep } from 'node:path'
 import { isDynamicPattern } from 'tinyglobby'
 import { inBatches } from '../in-batches.js'
 import type { ObjectSource } from '../objects/object-files.js'
 import { isObjectUrl, objectUrl, parseObjectPattern } from '../objects/object-pattern.js'
 import { FileError } from '../opener.js'
+import { shownText } from '../tables/table.js'
 import { expandPattern, splitPattern } from './expand-pattern.js'
+import { isTaken } from './list-matches.js'
 import type { ListOptions } from './list-matches.js'
 
 /** What identifies a file without reading it. */
@@ -30,6 +32,8 @@ export interface SourceOptions extends ListOptions {
 }
 
 const filesMax = 100_000
+/** How many names a message shows. */
+const namesMax = 3
 /** No file has a name that is too long, but a glob may have one. */
 const absentCodes: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']
 export const notRegular = 'is not a regular file, and only those are read'
@@ -113,7 +117,21 @@ async function expand(
   if (found) throw new FileError(path, notRegular)
   const paths = await expandPattern(folder, pattern, options)
   if (paths.length > 0) return { base: (await splitPattern(folder, pattern)).base, paths }
-  throw new FileError(path, isDynamicPattern(pattern) ? 'matches no file' : 'is not there')
+  const isGlob = isDynamicPattern(pattern)
+  throw new FileError(path, isGlob ? await nothingMatched(folder, pattern) : 'is not there')
+}
+
+/** Says what is there instead: a wrong ending, letter or folder is seen at once. */
+async function nothingMatched(folder: string, pattern: string): Promise<string> {
+  const { base, rest } = await splitPattern(folder, pattern)
+  const [next = '', ...below] = rest.split('/')
+  const nothing = 'matches no file'
+  if (below.length > 0) return isDynamicPattern(next) ? nothing : `${nothing}: no folder "${next}"`
+  const names = (await readdir(base).catch(() => [])).filter(isTaken).sort()
+  if (names.length === 0) return `${nothing}: its folder is empty`
+  const more = names.length - namesMax
+  const shown = names.slice(0, namesMax).map(shownText).join(', ')
+  return `${nothing}; its folder has ${shown}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 /** Other errors say nothing about what is there: a folder may not be entered, a disk may fail. */

@@ -81,7 +81,23 @@ await t.test('a file in a folder that can not be entered is not called absent', 
   ])
   chmodSync(join(folder, 'closed'), 0o700)
   const [closed, absent] = ["can't be read (EACCES)", 'is not there']
-  t.same(reasons, [closed, closed, absent, absent, absent, 'matches no file'])
+  const nothing = 'matches no file; its folder has "closed"'
+  t.same(reasons, [closed, closed, absent, absent, absent, nothing])
+})
+
+await t.test('a pattern that matches nothing says what is there instead', async (t) => {
+  const folder = t.testdir({
+    in: { 'A.PARQUET': '', 'b.csv': '', 'c.pq': '', 'd\u202e': '', _e: '' },
+  })
+  const nothing = (rest: string) => `matches no file; its folder has ${rest}`
+  t.equal(await refusal(folder, 'in/*.parquet'), nothing('"A.PARQUET", "b.csv", "c.pq" and 1 more'))
+  t.equal(
+    await refusal(join(folder, 'in'), 'd*.parquet'),
+    nothing('"A.PARQUET", "b.csv", "c.pq" and 1 more'),
+  )
+  rmSync(join(folder, 'in/b.csv'))
+  t.equal(await refusal(folder, 'in/*.parquet'), nothing('"A.PARQUET", "c.pq", "d\\u202e"'))
+  t.equal(await refusal(folder, 'in/*/b.parquet'), 'matches no file')
 })
 
 await t.test('a file is found by its exact name, even if its letters form a glob', async (t) => {
@@ -160,7 +176,8 @@ await t.test(
       'encrypted.parquet': 'is encrypted Parquet, which is not supported',
       'cut.parquet': 'is not a whole Parquet file (its footer is cut)',
       'absent.parquet': 'is not there',
-      'absent/*.parquet': 'matches no file',
+      'absent/*.parquet': 'matches no file: no folder "absent"',
+      'folder/*.parquet': 'matches no file: its folder is empty',
       'broken.parquet': 'is not there',
       folder: 'is a folder: add /*.parquet',
       'good.parquet': '',
@@ -195,7 +212,7 @@ await t.test('a dataset whose file is bad has a reason; the others are served', 
     t.match(reason('garbage'), /^garbage\/1\.parquet is not a whole Parquet file/)
     t.match(reason('page'), /^page\/1\.parquet has a column that can't be read, "i": /)
     t.match(reason('footer'), /^footer\/1\.parquet can't be read: /)
-    t.equal(reason('missing'), 'missing/*.parquet matches no file')
+    t.equal(reason('missing'), 'missing/*.parquet matches no file: no folder "missing"')
     t.equal(versionOf(catalog, 'good').rows, 1)
     for (const name of names) {
       t.notMatch(reason(name), fixture.folder, 'no absolute path')
@@ -235,7 +252,10 @@ await t.test('a symbolic link is served from the file behind it', async (t) => {
   }
   rmSync(join(fixture.folder, 'data/current.parquet'))
   symlinkSync('../store/v2.parquet', join(fixture.folder, 'data/current.parquet'))
-  t.equal(datasetOf(await fixture.open()).reason, 'data/*.parquet matches no file')
+  t.equal(
+    datasetOf(await fixture.open()).reason,
+    'data/*.parquet matches no file; its folder has "current.parquet"',
+  )
 })
 
 await t.test('known content is not read again', async (t) => {
