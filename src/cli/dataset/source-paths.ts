@@ -122,8 +122,8 @@ async function folderPattern(path: string, given: string): Promise<string> {
   const nested = patternOf(await glob('**/*.*', options))
   if (nested !== null) return `**/${nested}`
   throw badRequest(
-    `${given} has no .parquet file. Name files with another ending, CSV or Excel one by one, or use ` +
-      '--each to make every table of the folder a dataset.',
+    `${given} has no .parquet file. Name files with another ending, CSV or Excel one by one, or ` +
+      'use --each to make every table of the folder a dataset.',
   )
 }
 
