@@ -47,10 +47,11 @@ function opened(
   }
 }
 
-/** Moves the write-ahead log into the database file, if possible, and closes it. */
+/** Moves the write-ahead log into the database file, if nobody uses it, and closes the file. */
 export function closeCheckpointed(db: Database.Database): void {
   if (!db.open) return
   try {
+    db.pragma('busy_timeout = 0')
     db.pragma('wal_checkpoint(TRUNCATE)')
   } catch {
     // The log is durable, and the next process to open the file reads it.

@@ -227,14 +227,20 @@ export class SqliteFile {
   }
 
   /**
-   * Moves the write-ahead log into the database, durably, and empties it.
+   * Moves the write-ahead log into the database, durably, and empties it. Does not wait: the
+   * connection that uses the log may be of this thread.
    *
    * @throws service_unavailable when another connection uses the log, or the disk fails.
    */
   checkpoint(): void {
-    const pragma = 'wal_checkpoint(TRUNCATE)'
-    const [result] = this.#guarded(() => this.#db.pragma(pragma)) as Checkpoint[]
-    if (result?.busy === 0) return
+    this.#setTimeout(0)
+    try {
+      const pragma = 'wal_checkpoint(TRUNCATE)'
+      const [result] = this.#guarded(() => this.#db.pragma(pragma)) as Checkpoint[]
+      if (result?.busy === 0) return
+    } finally {
+      this.#setTimeout(this.busyTimeoutMs)
+    }
     throw storeUnavailable(new Database.SqliteError('the write-ahead log is in use', 'SQLITE_BUSY'))
   }
 
