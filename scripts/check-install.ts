@@ -40,7 +40,8 @@ async function checkMachine(machine: Tools, hasAllTests: boolean, run: Run): Pro
   const clone = join(folder, 'clone')
   await system('git', 'clone', '--quiet', resolve('.'), clone)
   const npm = async (argv: readonly string[], path: string) => {
-    const env = { PATH: path, HOME: process.env['HOME'], npm_config_nodedir: '' }
+    const { HOME, NODE_EXTRA_CA_CERTS } = process.env
+    const env = { PATH: path, HOME, NODE_EXTRA_CA_CERTS, npm_config_nodedir: '' }
     const startedMs = performance.now()
     const start = { command: join(bin, 'npm'), argv, folder: clone, env }
     const { code, stdout, stderr } = await runProgram(start, testMsMax)

@@ -45,7 +45,7 @@ const weights: Readonly<Record<string, number>> = {
   access: 967,
   app: 2975,
   catalog: 2377,
-  cli: 8607,
+  cli: 8612,
   columns: 1873,
   control: 8617,
   engine: 12_440,
@@ -60,7 +60,7 @@ const weights: Readonly<Record<string, number>> = {
   sales: 10_029,
   service: 4626,
   sheet: 498,
-  versions: 7127,
+  versions: 7154,
 }
 /** How far a folder may be below its number. */
 const slackMax = 20

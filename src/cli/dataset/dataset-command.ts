@@ -89,6 +89,7 @@ function importOptions(command: Command): Command {
         'timestamp or instant; can be repeated',
       collect,
     )
+    .option('--empty <text>', 'text that means no value, such as NA; can be repeated', collect)
     .option('--skip-lines <count>', 'lines of a CSV, or rows of a sheet, above the table')
     .option('--skip-last-rows <count>', 'rows below the table: a total, notes; 0 if all are data')
     .option('--header', 'the first row has the names of the columns (default: recognised)')

@@ -20,6 +20,7 @@ export interface ImportFlags {
   readonly separator?: string
   readonly sheet?: string
   readonly type?: readonly string[]
+  readonly empty?: readonly string[]
   readonly skipLines?: string
   readonly skipLastRows?: string
   /** True for `--header`, false for `--no-header`. */
@@ -98,8 +99,8 @@ function requireAccepted({ file, table }: Imported, { yes }: ImportFlags): void 
   }
   if (yes === true) return
   throw badRequest(
-    `The types of ${name} are guesses: accept them with --yes, or set some with ` +
-      '--type column=TYPE. Nothing was written.',
+    `The types of ${name} are guesses: accept them with --yes, set some with --type column=TYPE, ` +
+      'or name a text that means no value with --empty TEXT. Nothing was written.',
   )
 }
 
@@ -158,6 +159,7 @@ export const tableOptions = [
   ['skipLastRows', '--skip-last-rows', ['CSV', 'Excel']],
   ['header', '--header', ['CSV', 'Excel']],
   ['type', '--type', ['CSV', 'Excel', 'NDJSON']],
+  ['empty', '--empty', ['CSV', 'Excel', 'NDJSON']],
 ] as const
 
 function orderOf(
@@ -170,6 +172,7 @@ function orderOf(
     throw badRequest(`${option} is not for ${format} files.`)
   }
   const { encoding = null, separator, sheet = null, header = null, skipLines = '0', type } = flags
+  const { empty = [] } = flags
   const isTab = separator === 'tab' || separator === '\\t'
   if (separator !== undefined && !isTab && !/^[^"\r\n]$/.test(separator)) {
     throw badRequest(`--separator takes one character or "tab", got ${quoted(separator)}.`)
@@ -184,6 +187,7 @@ function orderOf(
   return {
     ...{ path: resolve(file), file: shownPath(file), format, encoding, sheet, types: type ?? [] },
     ...{ separator: isTab ? '\t' : (separator ?? null), hasHeader: header },
+    empties: empty.map((text) => text.trim()),
     skipLines: Number(skipLines),
     skipLastRows: skipLastRows === undefined ? null : Number(skipLastRows),
   }

@@ -28,6 +28,8 @@ export class ColumnProfile {
   /** Every number with a fraction or an exponent is exact as a double. */
   #isExactDouble = true
   #hasTime = false
+  /** The format marks a value as text. */
+  #isText = false
   /** The line of the first `\\N`. */
   #dumped: number | null = null
   readonly #isFirst: boolean
@@ -42,7 +44,8 @@ export class ColumnProfile {
   }
 
   /** Takes a value; says what is wrong if it does not fit the stated type. */
-  add(cell: string, line: number): string | null {
+  add(cell: string, line: number, isText = false): string | null {
+    this.#isText ||= isText
     if (this.#samples.size < samplesMax) this.#samples.add(sampleOf(cell))
     const text = withoutSpaces(cell)
     const kind = kindOf(text)
@@ -68,10 +71,10 @@ export class ColumnProfile {
     this.#isExactDouble &&= !/[.eE]/.test(number) || isExactDouble(number)
   }
 
-  /** The column of so many rows; `isText` = the format marks values as text. */
-  typed(rows: number, isText: boolean) {
+  /** The column of so many rows. */
+  typed(rows: number) {
     const values = [...this.#seen.values()].reduce((sum, { count }) => sum + count, 0)
-    const [type, why] = this.#stated ? [this.#exact(), null] : this.#decide(values, isText)
+    const [type, why] = this.#stated ? [this.#exact(), null] : this.#decide(values, this.#isText)
     return { name: this.#name, type, why, samples: [...this.#samples], emptyRows: rows - values }
   }
 
@@ -128,7 +131,7 @@ export class ColumnProfile {
     // Of dates with points, one at least must show that the day is first.
     const isDay = this.#only('date') || (day && this.#only('day', 'dot'))
     if (isDay) return [this.#hasTime ? 'timestamp' : 'date', null]
-    if (isText) return text(null)
+    if (isText) return text(this.#oddText(values))
     if (boolean) return [this.#only('boolean') ? 'boolean' : 'text', null]
     if (long) return text(`more than 15 digits: ${sampleOf(long.cell)}`)
     if (zero) return text(`zeros at the start: ${sampleOf(zero.cell)}`)
@@ -162,6 +165,11 @@ export class ColumnProfile {
     if (this.#only('integer', 'group')) return 'does the comma separate thousands?'
     if (this.#only('integer', 'decimal', 'float')) return 'numbers that no type holds exactly'
     if (this.#only('integer', 'decimal', 'comma', 'group', 'float')) return 'points and commas'
+    return this.#oddText(values)
+  }
+
+  /** The first of the few texts among values of other kinds. */
+  #oddText(values: number): string | null {
     const odd = this.#seen.get('text') ?? this.#seen.get('spaced')
     if (!odd || odd.count * 2 > values) return null
     const more = odd.count > 1 ? ` and ${odd.count - 1} more` : ''

@@ -41,7 +41,7 @@ export async function openCsv(
     for await (const part of parts()) yield checked(below(split(part, false)))
     yield checked(below(split('', true)))
   }
-  const none = { sheet: null, names: null, texts: new Map(), notes: [] }
+  const none = { sheet: null, names: null, notes: [] }
   return { encoding, separator, ...none, doubts, rows: rows() }
 }
 

@@ -13,7 +13,7 @@ const saveAgain = 'open the file in Excel or LibreOffice and save it'
 type SheetOrder = Pick<TableOrder, 'file' | 'sheet' | 'skipLines'>
 
 /** What is learned while the rows are read. */
-type Found = Required<Pick<TableSource, 'texts' | 'notes' | 'doubts' | 'merged'>>
+type Found = Required<Pick<TableSource, 'notes' | 'doubts' | 'merged'>>
 
 /**
  * Opens a sheet of an Excel workbook: the one that is named, or the first that is visible. A text
@@ -32,7 +32,7 @@ export async function openExcel(order: SheetOrder, bytes: ReadBytes): Promise<Ta
   const others = book.sheets.filter((each) => each !== sheet)
   const names = others.map((each) => shownText(each.name) + (each.isHidden ? ' (hidden)' : ''))
   const notes = others.length === 0 ? [] : [`other sheets, not read: ${names.join(', ')}`]
-  const found: Found = { texts: new Map(), notes, doubts: [], merged: [] }
+  const found: Found = { notes, doubts: [], merged: [] }
   async function* rows() {
     const batch: TableRow[] = []
     try {
@@ -95,7 +95,6 @@ function* sheetRows(
     if (kind === 'problem') {
       row.problem = `${row.problem ? `${row.problem}; ` : ''}${cell.at} ${content}`
     }
-    if (kind === 'text') found.texts.set(column - 1, row.line)
     if (kind === 'error') errorCount += 1
     if (kind === 'error' && errorCount <= errorsMax) errors.push(`${cell.at} ${content}`)
     while (row.cells.length < column) row.cells.push(null)

@@ -91,7 +91,7 @@ export function namedCells(
   { names, start, width }: ReturnType<typeof findHeader>,
   isCsv: boolean,
 ): TableRow {
-  const { cells, problem } = row
+  const { cells, problem, isText } = row
   if (width === null || width === names.length || problem !== undefined || !isFilled(row)) {
     return row
   }
@@ -103,7 +103,13 @@ export function namedCells(
   }
   const end = start + names.length
   const at = cells.findIndex((cell, at) => cell !== null && (at < start || at >= end))
-  if (at < 0) return { ...row, cells: cells.slice(start, end) }
+  if (at < 0) {
+    return {
+      ...row,
+      cells: cells.slice(start, end),
+      ...(isText && { isText: isText.slice(start, end) }),
+    }
+  }
   const value = shownText(cells[at] ?? '')
   return { ...row, problem: `a value in column ${at + 1}, which has no name: ${value}` }
 }

@@ -75,7 +75,7 @@ export async function importTable(
     head = [...head, ...value]
   }
   const header = findHeader(head, source.names, order)
-  const { names, dataLine, start } = header
+  const { names, dataLine } = header
   async function* batches() {
     const isCsv = order.format === 'CSV'
     const named = (rows: readonly TableRow[]) => rows.map((row) => namedCells(row, header, isCsv))
@@ -92,8 +92,7 @@ export async function importTable(
   if (source.names) requireNames(names, order)
   requireKnown(stated, names)
   const { profiles, rows, emptyLines } = staged
-  const isText = (place: number) => (source.texts.get(place + start) ?? -1) >= dataLine
-  const columns = profiles.map((profile, place) => profile.typed(rows, isText(place)))
+  const columns = profiles.map((profile) => profile.typed(rows))
   await write({ ...staged, columns }, join(order.draft, draftName), order.memoryLimitBytes)
   return {
     encoding: source.encoding,
@@ -143,6 +142,19 @@ function doubtsOfOne(
   )
 }
 
+/** A row as a record of the CSV that the engine reads. */
+function textOfRow(row: TableRow): string {
+  const cells = row.cells.map((cell) => (cell === null ? '' : `"${cell.replaceAll('"', '""')}"`))
+  return `1,${cells.join(',')}\n`
+}
+
+/** A row without the texts that mean no value. */
+function withoutEmpties(row: TableRow, empties: readonly string[]): TableRow {
+  if (empties.length === 0) return row
+  const isEmpty = (cell: string | null) => cell !== null && empties.includes(cell.trim())
+  return { ...row, cells: row.cells.map((cell) => (isEmpty(cell) ? null : cell)) }
+}
+
 /** The rows but so many of the last ones; empty lines do not count. */
 async function* withoutLast(batches: AsyncIterable<readonly TableRow[]>, count: number) {
   let held: readonly TableRow[] = []
@@ -173,16 +185,19 @@ async function stageRows(
   let isBelowGap = false
   const watch = watchRows(order)
   const isCsv = order.format === 'CSV'
-  const problemOf = ({ cells, line, problem }: TableRow): string | undefined => {
+  const problemOf = ({ cells, line, problem, isText }: TableRow): string | undefined => {
     if (problem !== undefined) return problem
     if (cells.length > names.length || (isCsv && cells.length < names.length)) {
       return `${cells.length} field${cells.length === 1 ? '' : 's'} instead of ${names.length}`
     }
-    const misfits = cells.map((cell, at) => (cell === null ? null : profiles[at]?.add(cell, line)))
+    const misfits = cells.map((cell, at) =>
+      cell === null ? null : profiles[at]?.add(cell, line, isText?.[at]),
+    )
     return misfits.filter(Boolean).join('; ') || undefined
   }
-  const recordOf = (row: TableRow): string => {
-    const isEmpty = isCsv && names.length > 1 && row.problem === undefined && !isFilled(row)
+  const recordOf = (read: TableRow): string => {
+    const isEmpty = isCsv && names.length > 1 && read.problem === undefined && !isFilled(read)
+    const row = withoutEmpties(read, order.empties)
     const problem = isEmpty ? undefined : problemOf(row)
     emptyLines += Number(isEmpty)
     isBelowGap ||= isEmpty || (order.format === 'Excel' && row.line > lastLine + 1)
@@ -193,8 +208,7 @@ async function stageRows(
     rows += 1
     watch.see(row, isBelowGap)
     isBelowGap = false
-    const cells = row.cells.map((cell) => (cell === null ? '' : `"${cell.replaceAll('"', '""')}"`))
-    const record = `1,${cells.join(',')}\n`
+    const record = textOfRow(row)
     const isLong = record.length * 3 > recordBytesMax
     if (isLong) recordBytesMax = Math.max(recordBytesMax, Buffer.byteLength(record))
     return record

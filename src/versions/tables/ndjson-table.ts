@@ -17,7 +17,6 @@ export async function openNdjson(order: TableOrder, bytes: ReadBytes): Promise<T
   const { encoding, parts, checked } = await openText(order, bytes)
   const names: string[] = []
   const places = new Map<string, number>()
-  const texts = new Map<number, number>()
   let [rest, line, isStopped] = ['', 0, false]
   const rowsOf = (json: string): readonly TableRow[] => {
     line += 1
@@ -29,15 +28,16 @@ export async function openNdjson(order: TableOrder, bytes: ReadBytes): Promise<T
       return [{ line, cells: [], problem: members }]
     }
     const cells: (string | null)[] = []
+    const isText: boolean[] = []
     for (const [key, value] of members) {
       const place = places.get(key) ?? names.push(key) - 1
       places.set(key, place)
-      if (/^["[{]/.test(value)) texts.set(place, line)
+      isText[place] = /^["[{]/.test(value)
       while (cells.length <= place) cells.push(null)
       const text = textOfJson(value)
       cells[place] = value === 'null' || text === '' ? null : text
     }
-    return [{ line, cells }]
+    return [{ line, cells, isText }]
   }
   async function* rows() {
     for await (const part of parts()) {
@@ -52,7 +52,7 @@ export async function openNdjson(order: TableOrder, bytes: ReadBytes): Promise<T
     else yield [{ line: line + 1, cells: [], problem }]
   }
   const none = { separator: null, sheet: null, notes: [], doubts: [] }
-  return { encoding, ...none, names, texts, rows: rows() }
+  return { encoding, ...none, names, rows: rows() }
 }
 
 /** Keys with the JSON texts of their values, or what is wrong. */

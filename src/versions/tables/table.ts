@@ -20,6 +20,8 @@ export interface TableOrder {
   readonly skipLastRows: number | null
   /** `column=TYPE` texts. */
   readonly types: readonly string[]
+  /** Texts that mean no value, such as `NA`. */
+  readonly empties: readonly string[]
   /** An empty folder on the disk of the target. */
   readonly draft: string
   /** For the engine; null = the default. */
@@ -36,7 +38,7 @@ export interface TableRow {
   readonly cells: readonly (string | null)[]
   /** Of CSV: the record as it is written, with its line break. */
   readonly text?: string
-  /** Of a sheet: which cells are marked as texts. */
+  /** Of a sheet and of JSON: which cells are marked as texts. */
   readonly isText?: readonly boolean[]
   /** Why the row can't be read. */
   readonly problem?: string
@@ -58,8 +60,6 @@ export interface TableSource {
   readonly sheet: string | null
   /** The names of the columns, where each value has one. */
   readonly names: readonly string[] | null
-  /** Columns in which the format marks a value as text, with the last line of such a value. */
-  readonly texts: Map<number, number>
   /** What the owner should know, and what has to be confirmed. */
   readonly notes: string[]
   readonly doubts: string[]

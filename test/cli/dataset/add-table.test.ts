@@ -69,7 +69,10 @@ await t.test('types are accepted with --yes only, on a terminal too', async (t) 
   const given = ['--name', 's', '--title', 'S', '--no-key', '--no-history']
   const add = ['dataset', 'add', path, ...given]
   const piped = await cli.das(add)
-  t.match(piped, { code: 2, stderr: /accept them with --yes, or set some with --type column=TYPE/ })
+  t.match(piped, {
+    code: 2,
+    stderr: /accept them with --yes, set some with --type column=TYPE, or .* --empty TEXT/,
+  })
   t.match(piped.stdout, 'sales.csv: CSV, utf-8, separator ";", header in line 1, 2 rows')
   t.match(await cli.das([...add, '--json']), { code: 2, stdout: '' })
   t.match(await cli.das(add, { isTerminal: true }), { code: 2, stderr: /accept them with --yes/ })

@@ -26,6 +26,7 @@ function orderOf(folder: string, file: string, content: string | Uint8Array): Ta
     ...{ path, file, format: file.endsWith('.xlsx') ? 'Excel' : 'CSV', draft },
     ...{ encoding: null, separator: null, sheet: null, hasHeader: null, skipLines: 0 },
     skipLastRows: null,
+    empties: [],
     ...{ types: [], memoryLimitBytes: 256_000_000 },
   }
 }
