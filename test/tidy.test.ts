@@ -47,7 +47,7 @@ const weights: Readonly<Record<string, number>> = {
   catalog: 2377,
   cli: 8612,
   columns: 1873,
-  control: 8617,
+  control: 8618,
   engine: 12_440,
   'files of src itself': 2025,
   http: 3764,

@@ -180,6 +180,22 @@ await t.test('a file that is not a store is refused once, and a sound one is use
 })
 
 await t.test(
+  'a store that is closed and refused refuses every statement, and none fails',
+  async (t) => {
+    const { control, charges, charge } = await observe(t)
+    // As when the file can't be opened again after its log was lost.
+    charges.release()
+    charges.block()
+    control.file.close()
+    control.file.block()
+    await t.rejects(() => control.all(sql`SELECT * FROM letters`), unavailable)
+    await t.rejects(() => control.write(async () => undefined), unavailable)
+    t.throws(() => control.file.checkpoint(), unavailable)
+    await t.rejects(charge(1), unavailable)
+  },
+)
+
+await t.test(
   'damage that SQLite finds blocks the store until another file is in its place',
   async (t) => {
     const { path, backup, control, watch, sold, charge, events, kinds } = await observe(t)

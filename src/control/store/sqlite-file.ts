@@ -256,7 +256,8 @@ export class SqliteFile {
   }
 
   #setTimeout(ms: number): void {
-    if (ms === this.#setMs) return
+    // Closed when no file could be opened in its place: then every statement is refused.
+    if (ms === this.#setMs || !this.#db.open) return
     this.#db.pragma(`busy_timeout = ${ms}`)
     this.#setMs = ms
   }
