@@ -45,7 +45,7 @@ const weights: Readonly<Record<string, number>> = {
   access: 967,
   app: 2975,
   catalog: 2377,
-  cli: 8612,
+  cli: 8613,
   columns: 1873,
   control: 8618,
   engine: 12_440,

@@ -10,7 +10,7 @@ import { amountOf, printJson, printLines } from '../print.js'
 import { addDataset, listedFiles } from './add-dataset.js'
 import type { AddConfig, AddFlags } from './add-dataset.js'
 import { shownPath } from './import-table.js'
-import { isParquet } from './source-paths.js'
+import { fileEnding } from './source-paths.js'
 
 interface Failed {
   readonly file: string
@@ -77,7 +77,7 @@ async function filesIn(folder: string): Promise<readonly string[]> {
   const names = (await readdir(folder)).filter((name) => !/^\.|\.columns\.csv$/i.test(name)).sort()
   const tables = names.filter((name) => tableFileOf(name) !== null)
   const targets = new Set(tables.map((name) => tableFileOf(name)?.target))
-  const parquet = names.filter((name) => isParquet(name) && !targets.has(name))
+  const parquet = names.filter((name) => fileEnding.test(name) && !targets.has(name))
   const files = [...tables, ...parquet].sort().map((name) => resolve(join(folder, name)))
   if (files.length > 0) return files
   throw badRequest(`${shownPath(resolve(folder))} has no CSV, Excel, NDJSON or Parquet file.`)

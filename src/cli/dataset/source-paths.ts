@@ -31,7 +31,8 @@ interface Named {
 }
 
 const depthMax = 20
-const fileEnding = /(\.(snappy|gz|gzip|zstd|brotli|lz4|uncompressed))?\.(parquet|parq|pq)$/i
+/** The endings of Parquet files. */
+export const fileEnding = /(\.(snappy|gz|gzip|zstd|brotli|lz4|uncompressed))?\.(parquet|parq|pq)$/i
 
 /**
  * Reads paths relative to the working directory: files, folders, globs and hive trees; or objects.
@@ -156,7 +157,7 @@ async function wholeFolder(named: readonly Named[]): Promise<readonly Named[] | 
 }
 
 /** Whether a file is Parquet by its name, and taken with its folder. */
-export function isParquet(name: string): boolean {
+function isParquet(name: string): boolean {
   return fileEnding.test(name) && !/^[_.]/.test(name)
 }
 
