@@ -22,11 +22,6 @@ const dataVersion = sql`PRAGMA data_version`
 /** More than any data version. */
 const versionsMax = 2 ** 32
 
-/** SQLite's result of a checkpoint. */
-interface Checkpoint {
-  readonly busy: number
-}
-
 /** Called after each transaction: with undefined when it is durable, or with the failure. */
 export type WriteWatch = (failure: ServiceError | undefined) => void
 
@@ -176,15 +171,12 @@ export class SqliteFile {
    * not wait for another connection's lock: then it returns false, or throws if `mustBegin`.
    */
   begin(mustBegin: boolean): boolean {
-    this.#setTimeout(0)
     try {
-      this.run(beginImmediate)
+      this.#atOnce(() => this.run(beginImmediate))
       return true
     } catch (cause) {
       if (mustBegin || !isLocked(cause)) this.rollBack(cause)
       return false
-    } finally {
-      this.#setTimeout(this.busyTimeoutMs)
     }
   }
 
@@ -233,14 +225,9 @@ export class SqliteFile {
    * @throws service_unavailable when another connection uses the log, or the disk fails.
    */
   checkpoint(): void {
-    this.#setTimeout(0)
-    try {
-      const pragma = 'wal_checkpoint(TRUNCATE)'
-      const [result] = this.#guarded(() => this.#db.pragma(pragma)) as Checkpoint[]
-      if (result?.busy === 0) return
-    } finally {
-      this.#setTimeout(this.busyTimeoutMs)
-    }
+    // The first column of its result tells whether the log was busy.
+    const pragma = () => this.#db.pragma('wal_checkpoint(TRUNCATE)', { simple: true })
+    if (this.#atOnce(() => this.#guarded(pragma)) === 0) return
     throw storeUnavailable(new Database.SqliteError('the write-ahead log is in use', 'SQLITE_BUSY'))
   }
 
@@ -253,6 +240,16 @@ export class SqliteFile {
   /** Runs a statement without result rows; returns the number of rows that it changed. */
   run({ texts, values }: Sql): number {
     return this.#guarded(() => this.#prepared(texts).run(...values).changes)
+  }
+
+  /** Does work whose statements fail where they would wait for another connection's lock. */
+  #atOnce<T>(work: () => T): T {
+    this.#setTimeout(0)
+    try {
+      return work()
+    } finally {
+      this.#setTimeout(this.busyTimeoutMs)
+    }
   }
 
   #setTimeout(ms: number): void {
