@@ -155,10 +155,12 @@ function orNull(schema: Json, description?: string): Json {
 
 /** A question that every dataset answers. */
 export function summaryExample({ columns, example }: ReferenceDataset): Json {
-  const { group = columns.filter(isGroupable).map(({ name }) => callName(name))[0] } = example
+  const { amount } = example
+  const any = columns.find(isGroupable)
+  const group = example.group ?? (any && callName(any.name))
   return {
     ...(group !== undefined && { group: [group] }),
-    measures: ['count', ...(example.amount ? [`sum(${callName(example.amount)})`] : [])],
+    measures: ['count', ...(amount === undefined ? [] : [`sum(${callName(amount)})`])],
     having: ['count.gte.1'],
     order: ['-count'],
   }
