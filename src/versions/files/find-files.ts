@@ -126,9 +126,13 @@ async function nothingMatched(folder: string, pattern: string): Promise<string> 
   const { base, rest } = await splitPattern(folder, pattern)
   const [next = '', ...below] = rest.split('/')
   const nothing = 'matches no file'
-  if (below.length > 0) return isDynamicPattern(next) ? nothing : `${nothing}: no folder "${next}"`
-  const names = (await readdir(base).catch(() => [])).filter(isTaken).sort()
-  if (names.length === 0) return `${nothing}: its folder is empty`
+  if (below.length > 0) {
+    return isDynamicPattern(next) ? nothing : `${nothing}: no folder ${shownText(next)}`
+  }
+  const all = await orFileError(base, () => readdir(base))
+  if (all.length === 0) return `${nothing}: its folder is empty`
+  const names = all.filter(isTaken).sort()
+  if (names.length === 0) return `${nothing}; names that begin with "_" or "." are left out`
   const more = names.length - namesMax
   const shown = names.slice(0, namesMax).map(shownText).join(', ')
   return `${nothing}; its folder has ${shown}${more > 0 ? ` and ${more} more` : ''}`

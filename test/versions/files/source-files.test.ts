@@ -98,6 +98,11 @@ await t.test('a pattern that matches nothing says what is there instead', async 
   rmSync(join(folder, 'in/b.csv'))
   t.equal(await refusal(folder, 'in/*.parquet'), nothing('"A.PARQUET", "c.pq", "d\\u202e"'))
   t.equal(await refusal(folder, 'in/*/b.parquet'), 'matches no file')
+  for (const name of ['A.PARQUET', 'c.pq', 'd\u202e']) rmSync(join(folder, 'in', name))
+  t.equal(
+    await refusal(folder, 'in/*.parquet'),
+    'matches no file; names that begin with "_" or "." are left out',
+  )
 })
 
 await t.test('a file is found by its exact name, even if its letters form a glob', async (t) => {
