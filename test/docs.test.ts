@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import t from 'tap'
+import { globSync } from 'tinyglobby'
 import { findingLevels } from '../src/cli/check/finding-table.js'
 import type { CliParts } from '../src/cli/parts.js'
 import { buildProgram } from '../src/cli/program.js'
@@ -148,6 +149,16 @@ const inlineCodes = pages
   .flatMap(({ path, text }) =>
     codes(text.replaceAll(/^```[^]*?^```$/gm, '')).map((code) => ({ path, code })),
   )
+
+await t.test('every source that the pages name exists', (t) => {
+  const paths = globSync(['*.ts', '{src,test,scripts}/**/*.{ts,cts,css}']).map((path) => `/${path}`)
+  const missing = inlineCodes.filter(
+    ({ code }) =>
+      /^\w[\w./-]*\.(ts|cts|css)$/.test(code) && !paths.some((path) => path.endsWith(`/${code}`)),
+  )
+  t.same(missing, [])
+  t.end()
+})
 
 const optionsOf = (command: Command): readonly string[] =>
   [...command.options.flatMap(({ long, short }) => [long, short]), '--help']
