@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { execFile, spawn } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -93,7 +94,11 @@ function serve(t: Test, das: string, cwd: string, env: NodeJS.ProcessEnv): Promi
     cwd,
     env: { ...cleanEnvironment(), ...env },
   })
-  t.teardown(() => child.kill('SIGKILL'))
+  const ended = once(child, 'close')
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
   return new Promise((resolve, reject) => {
     let log = ''
     const read = (text: string) => {
