@@ -27,7 +27,6 @@ export interface Inspection {
   readonly keys: InspectedKey | null
   /** Rows of the subset; null if not counted. */
   readonly subsetRows: number | null
-  readonly damages: readonly Damage[]
 }
 
 export interface InspectedColumn {
@@ -56,21 +55,9 @@ export interface InspectedKey {
   readonly emptyRows: readonly number[]
 }
 
-/** A place in a file that can't be read. */
-export interface Damage {
-  /** Index into the version's files. */
-  readonly file: number
-  /** Follows the file's name in messages and holds no path. */
-  readonly reason: string
-  /** The first column that can't be read, by its name in the file; null if not known. */
-  readonly column: string | null
-  /** The first row group of that column that can't be read, counted from 0. */
-  readonly rowGroup: number | null
-}
-
 /**
- * Inspects the files of a version in a disposable engine. A damaged file does not hide findings in
- * the others. The engine implements this; `app/` passes it in.
+ * Inspects the files of a version in a disposable engine. Opening them has shown that every value
+ * can be read. The engine implements this; `app/` passes it in.
  * @throws the signal's reason when it aborts
  */
 export type InspectFiles = (

@@ -164,7 +164,6 @@ function inspectionFindings(
     return [finding('unfinished', `the values could not be read: ${inspection}`)]
   }
   return [
-    ...damageFindings(version, inspection),
     ...layoutFindings(version, inspection.rowGroups, packs),
     ...valueFindings(version, inspection),
     ...emptySubset(dataset, version, inspection),
@@ -178,15 +177,6 @@ function storedFindings({ stored }: ExaminedDataset): readonly Finding[] {
       'serves another intact form. If das dataset list still reports it, restore an intact copy ' +
       'of the file'
     return finding('stored_damaged', message)
-  })
-}
-
-function damageFindings({ files }: Version, { damages }: Inspection): readonly Finding[] {
-  return damages.map(({ file, reason, column, rowGroup }) => {
-    const group = rowGroup === null ? '' : `, row group ${rowGroup} (from 0)`
-    const place = column === null ? '' : ` in column ${quoted(column)}${group}`
-    const message = `${files[file]?.name} is damaged${place}: ${reason}; write or copy it again`
-    return finding('damaged', message)
   })
 }
 

@@ -16,7 +16,6 @@ export type FindingCode = keyof typeof findingLevels
 export const findingLevels = {
   refused: 'error',
   delivery_refused: 'error',
-  damaged: 'error',
   stored_damaged: 'error',
   unfinished: 'warning',
   no_rows: 'warning',

@@ -1,11 +1,9 @@
 import { availableParallelism } from 'node:os'
 import type {
   InspectedColumn,
-  Damage,
   InspectFiles,
   InspectOrder,
   Inspection,
-  InspectedKey,
 } from '../../../versions/inspector.js'
 import { machineClock } from '../../../clock.js'
 import type { Version } from '../../../versions/version.js'
@@ -22,15 +20,12 @@ import { readFooters } from './inspect-footers.js'
 import type { FooterColumn } from './inspect-footers.js'
 import { countKeys } from './inspect-keys.js'
 import { scanColumns } from './inspect-scan.js'
-import type { ScannedColumn } from './scan-job.js'
+import type { ScannedColumn } from './inspect-scan.js'
 
 /** Up to this many values are read even without `deep`: it takes no noticeable time. */
 const cheapCellsMax = 2_000_000
 
-/**
- * Finds damaged or unusual content in the files of a version, for their owner. If a file crashes
- * its sandbox, it starts a new one, so that one damaged file does not hide the others' problems.
- */
+/** Finds unusual content in the files of a version, for their owner. */
 export function duckDbInspector(memoryLimitBytes: number): InspectFiles {
   return async (order, { signal, report }) => {
     const folders = foldersOf(order.version.files.map(({ path }) => path))
@@ -78,17 +73,14 @@ async function inspect(
 ): Promise<Inspection> {
   const { version } = order
   const { rowGroups, columns } = await readFooters(version, run)
-  const { scanned, damages } = await scanColumns(version, columnsToScan(order), run, report)
-  const keys = await inspectKeys(order, damages, run)
-  const isSound = damages.length === 0 && keys.damages.length === 0
+  const scanned = await scanColumns(version, columnsToScan(order), run, report)
   return {
     rowGroups,
     columns: version.columns.map(({ source }) =>
       inspectedColumn(columns.get(source), scanned.get(source)),
     ),
-    keys: keys.facts,
-    subsetRows: isSound ? await countSubset(order, run) : null,
-    damages: [...damages, ...keys.damages],
+    keys: order.countsKeys ? await countKeys(version, run) : null,
+    subsetRows: await countSubset(order, run),
   }
 }
 
@@ -96,22 +88,6 @@ function columnsToScan({ version, deep }: InspectOrder): Version['columns'] {
   if (deep) return version.columns
   const floating = version.columns.filter(duckdb.mayBeInfinite)
   return version.rows * floating.length <= cheapCellsMax ? floating : []
-}
-
-/** If counting fails, scans the key columns to find the damaged files. */
-async function inspectKeys(
-  { version, countsKeys }: InspectOrder,
-  known: readonly Damage[],
-  run: RunStatement,
-): Promise<{ readonly facts: InspectedKey | null; readonly damages: readonly Damage[] }> {
-  if (!countsKeys || known.length > 0) return { facts: null, damages: [] }
-  try {
-    return { facts: await countKeys(version, run), damages: [] }
-  } catch (cause) {
-    const { damages } = await scanColumns(version, version.key, run, () => {})
-    if (damages.length === 0) throw cause
-    return { facts: null, damages }
-  }
 }
 
 async function countSubset(
