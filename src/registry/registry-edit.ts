@@ -1,12 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isMap, parse } from 'yaml'
+import { isCollection, isMap, isScalar, parse, parseDocument } from 'yaml'
 import type { Node, Pair, YAMLMap } from 'yaml'
 import { readLocatedYaml } from './located-yaml.js'
 import { RegistryError } from './registry.js'
 import { recordOf } from './shape.js'
-import { endOf, hasComments, pairOf, replace, rootOf, startOf } from './yaml-nodes.js'
-import { flowText, lineBreakOf, lineEnd, scalarText, splice } from './yaml-text.js'
-import type { Splice } from './yaml-text.js'
+import { scalarText } from './yaml-text.js'
 
 /**
  * The registry's text with one more dataset after the others, indented like them. `block` holds the
@@ -18,10 +16,10 @@ export function withDatasetEntry(text: string, name: string, block: string): str
   const before = contentOf(text)
   const datasets = recordOf(before['datasets'])
   if (Object.hasOwn(datasets, name)) throw new Error(`the registry already has a dataset "${name}"`)
-  const result = splice(text, entryChanges(text, name, block))
+  const result = withLines(text, name, block)
   const entry: unknown = parse(block)
   const wanted = { ...before, datasets: { ...datasets, [name]: entry } }
-  if (!isDeepStrictEqual(plain(contentOf(result)), plain(wanted))) throw notEditable('datasets')
+  if (!isDeepStrictEqual(plain(contentOf(result)), plain(wanted))) throw notEditable()
   return result
 }
 
@@ -36,81 +34,60 @@ function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
 
-function notEditable(key: string): Error {
-  return new Error(`${key} in the registry can't be edited automatically; edit it by hand`)
+function notEditable(): Error {
+  return new Error("datasets in the registry can't be edited automatically; edit it by hand")
 }
 
 const rootLevel = 2
 
-function entryChanges(text: string, name: string, block: string): readonly Splice[] {
-  const root = rootOf(text)
-  const pair = pairOf(root, 'datasets')
+function withLines(text: string, name: string, block: string): string {
+  const root = parseDocument(text, { keepSourceTokens: true, uniqueKeys: false }).contents
+  const pair = isMap(root) ? root.items.find(isDatasets) : undefined
   const value = (pair?.value ?? null) as Node | null
-  const whole = { datasets: { [name]: parse(block) as unknown } }
-  if (isMap(root) && root.flow) return flowChanges(text, root, pair, whole)
+  if (isMap(root) && root.flow) throw notEditable()
   if (isMap(value) && value.items.length > 0) {
-    if (value.flow) return [flowAddition(text, value, whole.datasets)]
+    if (value.flow) throw notEditable()
     const step = value.srcToken?.type === 'block-map' ? value.srcToken.indent : rootLevel
-    return [addition(text, afterLast(text, value, step), entryLines(name, block, step))]
+    return inserted(text, afterLast(text, value, step), ['', ...entryLines(name, block, step)])
   }
   const lines = entryLines(name, block, rootLevel)
-  if (pair) return firstChanges(text, pair, value, lines)
+  if (pair) return withFirst(text, pair, value, lines)
   const table = ['datasets:', ...lines]
-  if (isMap(root)) return [addition(text, afterLast(text, root, 0), table)]
-  return [atEnd(text, table)]
+  return isMap(root) ? inserted(text, afterLast(text, root, 0), ['', ...table]) : atEnd(text, table)
 }
 
-/** Adds the first entry below `datasets:`, in place of an empty value. */
-function firstChanges(
+function isDatasets({ key }: Pair): boolean {
+  return isScalar(key) && key.value === 'datasets'
+}
+
+/** With the first entry below `datasets:`, in place of an empty value. */
+function withFirst(
   text: string,
   { key }: Pair,
   value: Node | null,
   lines: readonly string[],
-): readonly Splice[] {
-  const written = value ? text.slice(startOf(value), endOf(text, value)) : ''
-  if (!['', '{}', '~', 'null'].includes(written.replaceAll(' ', ''))) throw notEditable('datasets')
+): string {
+  // A key of a parsed document is a node.
   const keyEnd = endOf(text, key as Node)
-  const begin = lineBreakOf(text)
-  if (!value || written === '') {
-    const end = lineEnd(text, keyEnd)
-    return [{ start: end, end, text: begin + lines.join(begin) }]
-  }
-  const { start, end } = replace(text, value, '')
+  const [start, end] = value ? [value.range?.[0] ?? 0, endOf(text, value)] : [keyEnd, keyEnd]
+  const written = text.slice(start, end)
+  if (!['', '{}', '~', 'null'].includes(written.replaceAll(' ', ''))) throw notEditable()
+  if (written === '') return inserted(text, lineEnd(text, keyEnd), lines)
   const stop = lineEnd(text, end)
-  const isSpaced = text[start - 1] === ' '
-  return [
-    { start: isSpaced ? start - 1 : start, end, text: '' },
-    { start: stop, end: stop, text: begin + lines.join(begin) },
-  ]
+  const before = text.slice(0, text[start - 1] === ' ' ? start - 1 : start)
+  const bare = before + text.slice(end)
+  return inserted(bare, bare.length - (text.length - stop), lines)
 }
 
-function flowChanges(
-  text: string,
-  root: YAMLMap,
-  pair: Pair | undefined,
-  whole: { readonly datasets: Readonly<Record<string, unknown>> },
-): readonly Splice[] {
-  const value = pair?.value
-  if (!pair) return [flowAddition(text, root, whole)]
-  if (isMap(value)) return [flowAddition(text, value, whole.datasets)]
-  throw notEditable('datasets')
-}
-
-/** Adds a pair to `{ … }`. */
-function flowAddition(
-  text: string,
-  map: YAMLMap,
-  pairs: Readonly<Record<string, unknown>>,
-): Splice {
-  const put = flowText(pairs).slice(1, -1).trim()
-  const last = map.items.at(-1)
-  if (!last) {
-    if (hasComments(map)) throw notEditable('datasets')
-    return replace(text, map, `{ ${put} }`)
-  }
-  const node = (last.value ?? last.key) as Node
-  const end = endOf(text, node)
-  return { start: end, end, text: `, ${put}` }
+/** The end of a node's own text, without what follows on the line. */
+function endOf(text: string, node: Node): number {
+  const [start = 0, end = 0] = node.range ?? []
+  const last = isCollection(node) && !node.flow ? node.items.at(-1) : undefined
+  if (last === undefined) return start + text.slice(start, end).trimEnd().length
+  const pair = isMap(node) ? (last as Pair) : null
+  // Keys and values of a parsed document are nodes, or null if nothing is written.
+  const inner = (pair ? (pair.value ?? pair.key) : last) as Node | null
+  return inner ? endOf(text, inner) : end
 }
 
 /** The end of the last entry, with the comments that are indented deeper than its name. */
@@ -125,16 +102,28 @@ function afterLast(text: string, map: YAMLMap, indent: number): number {
   }
 }
 
-function addition(text: string, end: number, lines: readonly string[]): Splice {
-  const begin = lineBreakOf(text)
-  return { start: end, end, text: begin + begin + lines.join(begin) }
-}
-
-function atEnd(text: string, lines: readonly string[]): Splice {
+function atEnd(text: string, lines: readonly string[]): string {
   const begin = lineBreakOf(text)
   const gap = text.trim() === '' ? '' : begin
   const whole = text === '' || text.endsWith('\n') ? gap : begin + gap
-  return { start: text.length, end: text.length, text: whole + lines.join(begin) + begin }
+  return text + whole + lines.join(begin) + begin
+}
+
+/** With lines below the one that ends at `end`. */
+function inserted(text: string, end: number, lines: readonly string[]): string {
+  const begin = lineBreakOf(text)
+  return text.slice(0, end) + lines.map((line) => begin + line).join('') + text.slice(end)
+}
+
+/** The line break that a text uses. */
+function lineBreakOf(text: string): string {
+  return /\r?\n/.exec(text)?.[0] ?? '\n'
+}
+
+/** The end of the line of `offset`, before its line break. */
+function lineEnd(text: string, offset: number): number {
+  const found = /\r?\n/.exec(text.slice(offset))
+  return found ? offset + found.index : text.length
 }
 
 /** The entry's lines, indented like its neighbours. */
