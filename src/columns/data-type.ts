@@ -154,6 +154,16 @@ export function mapLeaves(type: DataType, change: (leaf: DataType) => DataType):
   }
 }
 
+/** The parts of a type that have no parts, in the order of its text. */
+export function leavesOf(type: DataType): readonly DataType[] {
+  const leaves: DataType[] = []
+  mapLeaves(type, (leaf) => {
+    leaves.push(leaf)
+    return leaf
+  })
+  return leaves
+}
+
 /** True for numbers whose values are rounded, and may be NaN or infinite. */
 export function isFloat(type: DataType): boolean {
   return type.kind === 'scalar' && (type.name === 'FLOAT' || type.name === 'DOUBLE')

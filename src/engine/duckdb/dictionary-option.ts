@@ -1,4 +1,4 @@
-import { isFloat, mapLeaves } from '../../columns/data-type.js'
+import { isFloat, leavesOf } from '../../columns/data-type.js'
 import type { DataType } from '../../columns/data-type.js'
 import { textOf } from '../sql/encode.js'
 import type { RunStatement } from './run-statement.js'
@@ -34,10 +34,6 @@ export async function dictionaryOption(
 /** SQL that is true for -0.0 in a value; null for a type without it. */
 function negativeZero(sql: string, type: DataType): string | null {
   if (isFloat(type)) return `coalesce(${sql} = 0 AND signbit(${sql}), false)`
-  let hasFloats = false
-  mapLeaves(type, (leaf) => {
-    hasFloats ||= isFloat(leaf)
-    return leaf
-  })
+  const hasFloats = leavesOf(type).some(isFloat)
   return hasFloats ? `coalesce(contains(${textOf(sql)}, '-0.0'), false)` : null
 }

@@ -1,4 +1,4 @@
-import { typeText } from '../../../columns/data-type.js'
+import { mapLeaves, typeText } from '../../../columns/data-type.js'
 import type { DataType } from '../../../columns/data-type.js'
 import type { Cell } from '../../sql/dialect.js'
 import { literal } from '../../sql/quote.js'
@@ -50,30 +50,15 @@ const digitsWidthMin = 16
  * .5.
  */
 function withScale(type: DataType, sql: string): string {
-  const wide = widerDecimals(type)
-  return wide === type ? sql : `CAST(${sql} AS ${typeText(wide)})`
+  const wide = mapLeaves(type, widerDecimal)
+  const isSame = wide === type || typeText(wide) === typeText(type)
+  return isSame ? sql : `CAST(${sql} AS ${typeText(wide)})`
 }
 
-/** The type with wider decimals; the same type if it has none to widen. */
-function widerDecimals(type: DataType): DataType {
-  switch (type.kind) {
-    case 'decimal': {
-      const width = Math.max(type.width, type.scale + 1, digitsWidthMin)
-      return width === type.width ? type : { ...type, width }
-    }
-    case 'list':
-    case 'array': {
-      const element = widerDecimals(type.element)
-      return element === type.element ? type : { ...type, element }
-    }
-    case 'struct': {
-      const fields = type.fields.map(({ name, type }) => ({ name, type: widerDecimals(type) }))
-      const isSame = fields.every((field, index) => field.type === type.fields[index]?.type)
-      return isSame ? type : { ...type, fields }
-    }
-    default:
-      return type
-  }
+function widerDecimal(type: DataType): DataType {
+  if (type.kind !== 'decimal') return type
+  const width = Math.max(type.width, type.scale + 1, digitsWidthMin)
+  return width === type.width ? type : { ...type, width }
 }
 
 /** True for types that `to_json` writes correctly once their decimals are wide. */

@@ -1,4 +1,4 @@
-import { typeText } from '../../../columns/data-type.js'
+import { leavesOf, typeText } from '../../../columns/data-type.js'
 import type { DataType, ScalarName } from '../../../columns/data-type.js'
 import { servedText } from '../../sql/encode.js'
 import { duckdb } from '../dialect.js'
@@ -65,19 +65,5 @@ function nearestType(type: DataType): DataType {
 }
 
 function holdsVariant(type: DataType): boolean {
-  switch (type.kind) {
-    case 'scalar':
-      return type.name === 'VARIANT'
-    case 'list':
-    case 'array':
-      return holdsVariant(type.element)
-    case 'struct':
-      return type.fields.some((field) => holdsVariant(field.type))
-    case 'map':
-      return holdsVariant(type.key) || holdsVariant(type.value)
-    case 'decimal':
-    case 'enum':
-    case 'other':
-      return false
-  }
+  return leavesOf(type).some((leaf) => leaf.kind === 'scalar' && leaf.name === 'VARIANT')
 }
