@@ -1,11 +1,35 @@
+import { plainColumn } from '../../../columns/column.js'
+import type { Column } from '../../../columns/column.js'
 import { isFloat } from '../../../columns/data-type.js'
 import type { DataType } from '../../../columns/data-type.js'
+import type { FileToCopy, FormsOrder } from '../../../versions/forms/forms-order.js'
+import type { DataFile } from '../../../versions/version.js'
 import { textOf } from '../../sql/encode.js'
 import { pathsSql } from '../paths.js'
+import { planCount } from '../read/pieces.js'
+import type { Scan } from '../read/pieces.js'
 import { identifier } from '../../sql/quote.js'
 
 /** A column of a file, with its type there. */
 export type FileColumn = readonly [name: string, type: DataType]
+
+/** The columns of an order, by their names in the files. */
+export function columnsOf({ columns }: FormsOrder): ReadonlyMap<string, Column> {
+  return new Map(
+    columns.map(({ source, type, asText }) => [source, { ...plainColumn(source, type), asText }]),
+  )
+}
+
+/** A file of an order, to read: the forms that it has are not used. */
+export function fileToRead(file: FileToCopy): DataFile {
+  return { ...file, bounds: new Map(), rowCopy: null, pages: null }
+}
+
+/** The rows of all files of an order; files are counted in the version's order. */
+export function scansOfAll({ files }: FormsOrder): readonly Scan[] {
+  const filled = files.map((file, index) => ({ index, file: fileToRead(file) }))
+  return planCount({ files: filled.filter(({ file }) => file.rows > 0) })
+}
 
 /** SQL that reads the rows of one file. */
 export function readSql(path: string): string {

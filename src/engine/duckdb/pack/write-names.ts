@@ -1,4 +1,3 @@
-import { plainColumn } from '../../../columns/column.js'
 import type { Column } from '../../../columns/column.js'
 import type { Predicate } from '../../../columns/predicate.js'
 import { writeNameIndex } from '../../../names/write-names.js'
@@ -17,10 +16,9 @@ import { bindBigint } from '../bind.js'
 import { targetSql } from '../paths.js'
 import { selectRows } from '../read/compile.js'
 import { SqlParameters } from '../read/condition.js'
-import { scansOf } from '../read/pieces.js'
 import { textOrNull } from '../run-statement.js'
 import type { RunStatement, Statement } from '../run-statement.js'
-import { layoutSql, readSql } from './pack-sql.js'
+import { columnsOf, layoutSql, readSql, scansOfAll } from './pack-sql.js'
 
 const rowGroupRows = 122_880
 /** Names that are read from the groups at once. */
@@ -70,19 +68,13 @@ async function* readNames(rows: string, run: RunStatement): AsyncGenerator<Named
  * SQL of a row for each key under each of its names: in which periods it has the name, and what
  * its newest row shows: `[key, period, rank]` as JSON, for the demo token too if it sees another.
  */
-function namesOf({ files, columns, history }: FormsOrder, entity: EntityToIndex): Statement {
-  const byName = new Map(
-    columns.map(({ source, type, asText }) => [source, { ...plainColumn(source, type), asText }]),
-  )
+function namesOf(order: FormsOrder, entity: EntityToIndex): Statement {
+  const byName = columnsOf(order)
   const of = (source: string | null) => byName.get(source ?? '') ?? null
-  const chosen = files.flatMap((file, index) => {
-    const whole = { ...file, bounds: new Map<string, never>(), rowCopy: null, pages: null }
-    return file.rows === 0 ? [] : [{ index, file: whole }]
-  })
   const parameters = new SqlParameters()
-  const selects = [...scansOf(chosen, 0, () => Infinity)].map((scan) =>
+  const selects = scansOfAll(order).map((scan) =>
     selectRows(scan, [], parameters, (sqlOf) =>
-      cellsOf(entity, of(history), of, sqlOf, parameters),
+      cellsOf(entity, of(order.history), of, sqlOf, parameters),
     ),
   )
   const [shownPeriod, shownRank] = ['period', 'rank'].map((name) => `coalesce(${name}, 'null')`)

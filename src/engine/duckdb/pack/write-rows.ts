@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import type { DuckDBBlobValue } from '@duckdb/node-api'
-import { plainColumn } from '../../../columns/column.js'
 import type { Column } from '../../../columns/column.js'
 import { PackError } from '../../../versions/forms/forms-order.js'
 import type { FileToCopy, FormsOrder } from '../../../versions/forms/forms-order.js'
@@ -20,6 +19,7 @@ import { selectRows } from '../read/compile.js'
 import { SqlParameters } from '../read/condition.js'
 import type { RunStatement, Statement } from '../run-statement.js'
 import { literal } from '../../sql/quote.js'
+import { columnsOf, fileToRead } from './pack-sql.js'
 
 /** The rows of the first statement, which shows how long rows are. */
 const firstRows = 1024
@@ -43,10 +43,8 @@ export async function writeRows(
   run: RunStatement,
   report: (rows: number) => void,
 ): Promise<{ readonly sizeBytes: number; readonly hash: string }> {
-  const columns = order.columns.map(({ source, type, asText }) => {
-    return { ...plainColumn(source, type), asText }
-  })
-  const byName = new Map(columns.map((column) => [column.source, column]))
+  const byName = columnsOf(order)
+  const columns = [...byName.values()]
   const writer = await RowCopyWriter.open({
     path,
     identity: basename(path, '.rows'),
@@ -98,17 +96,12 @@ function compileTexts(
   perBlock: number,
 ): Statement {
   const parameters = new SqlParameters()
-  const whole = { ...file, bounds: new Map<string, never>(), rowCopy: null, pages: null }
-  const rows = selectRows(
-    { files: [{ index: 0, file: whole }], range },
-    [],
-    parameters,
-    (sqlOf) => {
-      const cells = columns.map((column) => encodeCell(duckdb, column, sqlOf(column)))
-      const separator = literal(cellSeparator)
-      return `file_row_number, concat(${['file_row_number', ...cells].join(`, ${separator}, `)})`
-    },
-  )
+  const scan = { files: [{ index: 0, file: fileToRead(file) }], range }
+  const rows = selectRows(scan, [], parameters, (sqlOf) => {
+    const cells = columns.map((column) => encodeCell(duckdb, column, sqlOf(column)))
+    const separator = literal(cellSeparator)
+    return `file_row_number, concat(${['file_row_number', ...cells].join(`, ${separator}, `)})`
+  })
   const block = `(number - ${range.from}) // ${parameters.add(bindBigint(perBlock))}`
   const sql = `SELECT md5(text), encode(text) FROM (
       SELECT ${block} AS block, string_agg(line, ${literal(rowSeparator)}) AS text

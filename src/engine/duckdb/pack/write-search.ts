@@ -1,14 +1,12 @@
-import { plainColumn } from '../../../columns/column.js'
 import { rangeRows } from '../../../versions/forms/form.js'
 import { PackError } from '../../../versions/forms/forms-order.js'
 import type { FormsOrder } from '../../../versions/forms/forms-order.js'
 import { targetSql } from '../paths.js'
 import { selectRows } from '../read/compile.js'
 import { SqlParameters } from '../read/condition.js'
-import { scansOf } from '../read/pieces.js'
 import { foldedSql } from '../../sql/word-pattern.js'
 import type { RunStatement, Statement } from '../run-statement.js'
-import { layoutSql, readSql } from './pack-sql.js'
+import { columnsOf, layoutSql, readSql, scansOfAll } from './pack-sql.js'
 
 /** A search reads the whole file, so its row groups are large. */
 const rowGroupRows = 122_880
@@ -37,17 +35,12 @@ export async function writeSearch(
   }
 }
 
-/** Files are counted in the version's order, ranges from the first row of each. */
-function textsOf({ files, columns }: FormsOrder, source: string): Statement {
-  const type = columns.find((column) => column.source === source)?.type
-  if (!type) throw new RangeError('a searched column is not among the columns')
-  const column = plainColumn(source, type)
-  const chosen = files.flatMap((file, index) => {
-    const whole = { ...file, bounds: new Map<string, never>(), rowCopy: null, pages: null }
-    return file.rows === 0 ? [] : [{ index, file: whole }]
-  })
+/** Ranges are counted from the first row of each file. */
+function textsOf(order: FormsOrder, source: string): Statement {
+  const column = columnsOf(order).get(source)
+  if (!column) throw new RangeError('a searched column is not among the columns')
   const parameters = new SqlParameters()
-  const selects = [...scansOf(chosen, 0, () => Infinity)].map((scan) => {
+  const selects = scansOfAll(order).map((scan) => {
     const indexes = scan.files.map(({ index }) => index).join(', ')
     return selectRows(scan, [], parameters, (sqlOf) => {
       const file = `list_extract([${indexes}], CAST(file_index AS BIGINT) + 1)`

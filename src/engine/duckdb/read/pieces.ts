@@ -66,7 +66,7 @@ export function* planPage(
 }
 
 /** The scans of a count, which needs no order. */
-export function planCount({ files }: Choice): readonly Scan[] {
+export function planCount({ files }: Pick<Choice, 'files'>): readonly Scan[] {
   return [...scansOf(files, 0, () => Infinity)]
 }
 
@@ -143,7 +143,7 @@ function sizeOf({ from, to }: RowRange): number {
 }
 
 /** Groups whole files that fit the size, and splits larger ones, from a row of the first on. */
-export function* scansOf(
+function* scansOf(
   chosen: readonly ChosenFile[],
   start: number,
   size: () => number,
