@@ -45,10 +45,10 @@ const weights: Readonly<Record<string, number>> = {
   access: 967,
   app: 2975,
   catalog: 2377,
-  cli: 8613,
-  columns: 1873,
+  cli: 8602,
+  columns: 1883,
   control: 8615,
-  engine: 12_440,
+  engine: 12_278,
   'files of src itself': 2025,
   http: 3766,
   lists: 1078,
@@ -56,11 +56,11 @@ const weights: Readonly<Record<string, number>> = {
   names: 1784,
   portal: 10_648,
   query: 4026,
-  registry: 2357,
+  registry: 2276,
   sales: 10_029,
   service: 4626,
   sheet: 498,
-  versions: 7158,
+  versions: 7145,
 }
 /** How far a folder may be below its number. */
 const slackMax = 20

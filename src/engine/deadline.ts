@@ -71,3 +71,23 @@ export async function withController<T>(
     signal.removeEventListener('abort', forward)
   }
 }
+
+/**
+ * Returns the result of work, or rejects with the signal's reason as soon as it aborts: then the
+ * work continues, and `late` takes its result.
+ */
+export function untilAborted<T>(
+  signal: AbortSignal,
+  work: Promise<T>,
+  late: (result: T) => void = () => undefined,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      void work.then(late, () => undefined)
+      reject(signal.reason)
+    }
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+  })
+}

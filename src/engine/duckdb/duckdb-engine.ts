@@ -6,8 +6,8 @@ import type { Summary } from '../../query/summary.js'
 import type { Top } from '../../query/top.js'
 import type { FileChecks } from '../../versions/store/file-checks.js'
 import type { Version } from '../../versions/version.js'
-import { stopping, withController } from '../deadline.js'
 import type { Engine, Profile, ProfileQuestion, ReadOptions, Rows, Summarized } from '../engine.js'
+import { RunningQueries } from '../running-queries.js'
 import { Breaks } from './breaks.js'
 import { chooseFiles, filesToRead } from './choice.js'
 import type { Choice, DuckDbForm } from './choice.js'
@@ -60,8 +60,7 @@ export class DuckDbEngine implements Engine {
   readonly #solo: ServingInstance
   readonly #shared: ServingInstance
   readonly #lane: SummaryLane
-  /** Queries that run or wait, each with its own controller; null once closed. */
-  #running: Map<AbortController, Promise<unknown>> | null = new Map()
+  readonly #running = new RunningQueries()
   readonly #breaks: Breaks
   readonly #paths = new PlainPaths()
 
@@ -167,10 +166,7 @@ export class DuckDbEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    const running = this.#running ?? new Map<AbortController, Promise<unknown>>()
-    this.#running = null
-    for (const stop of running.keys()) stop.abort(stopping())
-    await Promise.allSettled(running.values())
+    await this.#running.stop()
     await Promise.all(this.instances.map((each) => each.close()))
     this.#paths.close()
   }
@@ -262,23 +258,16 @@ export class DuckDbEngine implements Engine {
     work: (held: Held) => Promise<T>,
     turns = this.#turns,
   ): Promise<T> {
-    return withController(options.signal, async (stop) => {
-      const running = this.#running
-      if (!running) throw stopping()
-      const { signal } = stop
-      const files = () => filesToRead(choice)
-      const { clock } = this.#options
-      const verified = { clock, checks: this.#checks, files, signal }
-      const result = onVerified(verified, () => turns.run({ ...options, signal }, size, work))
-      running.set(stop, result)
-      try {
-        return await result
-      } catch (cause) {
-        throw stop.signal.aborted ? stop.signal.reason : this.#failure(cause)
-      } finally {
-        running.delete(stop)
-      }
-    })
+    const files = () => filesToRead(choice)
+    const [{ clock }, checks] = [this.#options, this.#checks]
+    return this.#running.run(
+      options.signal,
+      (signal) =>
+        onVerified({ clock, checks, files, signal }, () =>
+          turns.run({ ...options, signal }, size, work),
+        ),
+      (cause) => this.#failure(cause),
+    )
   }
 
   #reading(choice: Choice, { grow }: Held, run: RunStatement): ReadContext {

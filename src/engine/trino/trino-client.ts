@@ -1,5 +1,6 @@
 import { abortAfter } from '../../clock.js'
 import type { Clock } from '../../clock.js'
+import { untilAborted } from '../deadline.js'
 import { statementText } from './statement.js'
 import type { Statement, TrinoRow } from './statement.js'
 
@@ -95,7 +96,7 @@ export class TrinoClient {
     signal.throwIfAborted()
     // Without the signal: only an answer names the query, which is cancelled by that name.
     const started = this.#request('POST', '/v1/statement', statementText(statement))
-    let answer = await orAborted(started, signal, (late) => this.#cancel(late))
+    let answer = await untilAborted(signal, started, (late) => this.#cancel(late))
     const rows: TrinoRow[] = []
     let characters = 0
     for (;;) {
@@ -185,24 +186,6 @@ async function answerOf(response: Response, signal?: AbortSignal): Promise<Answe
     signal?.throwIfAborted()
     throw new UnreachableError('its answer is not complete', { cause })
   }
-}
-
-/** The result, or the signal's reason as soon as it aborts; then `late` takes the result. */
-async function orAborted<T>(
-  work: Promise<T>,
-  signal: AbortSignal,
-  late: (result: T) => void,
-): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = () => {
-      void work.then(late, () => undefined)
-      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'))
-    }
-    signal.addEventListener('abort', leave, { once: true })
-    work.then(resolve, reject).finally(() => {
-      signal.removeEventListener('abort', leave)
-    })
-  })
 }
 
 /** Why a request failed, without its address. */

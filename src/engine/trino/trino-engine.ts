@@ -4,12 +4,12 @@ import type { KeyPosition, Question } from '../../query/question.js'
 import type { Summary } from '../../query/summary.js'
 import type { Top } from '../../query/top.js'
 import type { Version } from '../../versions/version.js'
-import { stopping, withController } from '../deadline.js'
 import { isOfKey } from '../duckdb/choice.js'
 import type { QuerySize } from '../duckdb/turns/turn.js'
 import { Turns } from '../duckdb/turns/turns.js'
 import type { TurnsOptions } from '../duckdb/turns/turns.js'
 import type { Engine, Profile, ProfileQuestion, ReadOptions, Rows, Summarized } from '../engine.js'
+import { RunningQueries } from '../running-queries.js'
 import { compileCount, compilePage, compileTop, tableOf } from './compile.js'
 import { profileColumns } from './profile.js'
 import { runSummary } from './run-summary.js'
@@ -32,8 +32,7 @@ export class TrinoEngine implements Engine {
   readonly #clients = new Map<string, TrinoClient>()
   readonly #pages: Turns
   readonly #scans: Turns
-  /** Queries that run or wait, each with its own controller; null once closed. */
-  #running: Map<AbortController, Promise<unknown>> | null = new Map()
+  readonly #running = new RunningQueries()
 
   constructor({ login, ...options }: TrinoEngineOptions) {
     this.#login = login
@@ -73,10 +72,7 @@ export class TrinoEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    const running = this.#running ?? new Map<AbortController, Promise<unknown>>()
-    this.#running = null
-    for (const stop of running.keys()) stop.abort(stopping())
-    await Promise.allSettled(running.values())
+    await this.#running.stop()
   }
 
   /** The turns of look-ups and pages, and those of summaries, tops and profiles. */
@@ -117,22 +113,13 @@ export class TrinoEngine implements Engine {
     turns: Turns,
     work: (run: RunTrino) => Promise<T>,
   ): Promise<T> {
-    return withController(options.signal, async (stop) => {
-      const running = this.#running
-      if (!running) throw stopping()
+    const ask = (signal: AbortSignal) => {
       const client = this.clientOf(tableOf(version).url)
-      const result = turns.run({ ...options, signal: stop.signal }, size, ({ signal }) =>
-        work((statement) => client.run(statement, signal)),
+      return turns.run({ ...options, signal }, size, ({ signal: held }) =>
+        work((statement) => client.run(statement, held)),
       )
-      running.set(stop, result)
-      try {
-        return await result
-      } catch (cause) {
-        throw stop.signal.aborted ? stop.signal.reason : serviceErrorOf(cause)
-      } finally {
-        running.delete(stop)
-      }
-    })
+    }
+    return this.#running.run(options.signal, ask, serviceErrorOf)
   }
 }
 

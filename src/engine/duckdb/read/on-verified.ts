@@ -2,7 +2,7 @@ import type { Clock } from '../../../clock.js'
 import { ServiceError, unavailable } from '../../../errors.js'
 import type { FileChecks, Verdict } from '../../../versions/store/file-checks.js'
 import type { StoredFile } from '../../../versions/version.js'
-import { withDeadline } from '../../deadline.js'
+import { untilAborted, withDeadline } from '../../deadline.js'
 import { isFileFailure, readFailure } from '../duckdb-failure.js'
 import { ChangedFileError, UnverifiedError, requireUnchanged } from './unchanged.js'
 
@@ -102,16 +102,4 @@ async function requireIntact(
     const file = batch[wrong]
     if (file) throw new ChangedFileError(file, `is ${verdicts[wrong]}`)
   }
-}
-
-/** Returns the result of work, which continues when the signal aborts the wait for it. */
-function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = () => {
-      reject(signal.reason)
-    }
-    if (signal.aborted) leave()
-    signal.addEventListener('abort', leave, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
-  })
 }
