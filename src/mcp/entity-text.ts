@@ -4,9 +4,8 @@ import type { Column } from '../columns/column.js'
 import { isOrdered } from '../columns/functions.js'
 import { ServiceError } from '../errors.js'
 import { rawFind } from '../query/parse-find.js'
-import { parseTopUrl } from '../query/parse-top.js'
-import { parseUrl } from '../query/parse-url.js'
-import { encodeForUrl } from '../query/write-url.js'
+import { rawQuestion } from '../query/parse-json.js'
+import { rawTop } from '../query/parse-top.js'
 import { cellsByName } from '../row-texts.js'
 import type { Caller, Service } from '../service.js'
 import { textOf } from '../service/entity-rows.js'
@@ -73,13 +72,13 @@ async function readRows(
 ): Promise<PageAnswer> {
   const max = caller.catalog.datasets.get(dataset)?.limit.max ?? 1
   const common = { dataset, room, checkOnly, usualLimit: Math.min(max, rowsMax) }
-  const query = `${encodeForUrl(column)}=eq.${encodeForUrl(key)}&format=json`
+  const filters = [{ column, op: 'eq', value: key }]
   try {
     if (!period || !isOrdered(period)) {
-      return await service.readPage(caller, { ...common, question: () => parseUrl(query) })
+      return await service.readPage(caller, { ...common, question: () => rawQuestion({ filters }) })
     }
-    const newestFirst = `${query}&by=-${encodeForUrl(callName(period.name))}`
-    return await service.top(caller, { ...common, question: () => parseTopUrl(newestFirst) })
+    const by = `-${callName(period.name)}`
+    return await service.top(caller, { ...common, question: () => rawTop({ by, filters }) })
   } catch (cause) {
     // A key that the column can't hold is unknown.
     if (cause instanceof ServiceError && cause.code === 'bad_request') throw unknown()

@@ -9,7 +9,7 @@ import { filtersMax, listValuesMax } from './raw-question.js'
 import type { RawFilter, RawQuestion, RawValue } from './raw-question.js'
 import { isAbsent, shapeReader } from './read-shape.js'
 
-const scalars = [Type.String(), Type.Number(), Type.Boolean()]
+const scalars = [Type.String(), Type.Number(), Type.Boolean()] as const
 
 const FilterSchema = Type.Object(
   {
@@ -19,7 +19,7 @@ const FilterSchema = Type.Object(
       Type.Union(
         [
           ...scalars,
-          Type.Array(Type.Union(scalars), {
+          Type.Array(Type.Union([...scalars]), {
             description: 'a list of texts, numbers or truth values',
           }),
         ],

@@ -1,7 +1,6 @@
 import { quotedName } from '../columns/call-text.js'
 import type { ErrorCode } from '../errors.js'
-import { encodeList } from '../query/write-url.js'
-import { parseSummaryUrl } from '../query/summary/parse-summary.js'
+import { rawSummary } from '../query/summary/parse-summary.js'
 import { textOfJson } from '../row-texts.js'
 import type { GroupsAnswer } from './page.js'
 import { refusalOf, shownRows, textOf } from './entity-rows.js'
@@ -125,13 +124,12 @@ export async function compareEntities(
     ...(entity.name === null ? [] : [`${nameName}:max(${quotedName(entity.name)})`]),
     ...(coded ? [`${codeName}:max(${quotedName(coded.name)})`] : []),
   ]
-  const query = [
-    `${encodeURIComponent(entity.key)}=in.${encodeList(asked.map(({ key }) => key))}`,
-    `group=${encodeURIComponent([...new Set(groups)].map(quotedName).join())}`,
-    `measures=${encodeURIComponent(measures.join())}`,
-    `limit=${asked.length * periodsOf(dataset)}&format=json`,
-  ].join('&')
-  const found = await summaryOf(reader, dataset.name, query)
+  const found = await summaryOf(reader, dataset.name, {
+    filters: [{ column: entity.key, op: 'in', value: asked.map(({ key }) => key) }],
+    group: [...new Set(groups)].map(quotedName),
+    measures,
+    limit: asked.length * periodsOf(dataset),
+  })
   if (!found || found.rows.length === 0) return null
   const place = (row: ShownRow) => textOf(row.get(entity.period ?? '') ?? 'null')
   const newestFirst = found.rows.toSorted((a, b) =>
@@ -198,13 +196,13 @@ async function mediansOf(
   const levels = new Set(entities.flatMap(({ level }) => level ?? []))
   if (measures.length === 0 || (entity?.period && period === '')) return []
   const read = async (level: string) => {
-    const time = entity?.period
-      ? `&${encodeURIComponent(entity.period)}=eq.${encodeURIComponent(period)}`
-      : ''
-    const query =
-      `${encodeURIComponent(coded.name)}=like.${encodeURIComponent(level)}*${time}` +
-      `&measures=${encodeURIComponent(['rows:count', ...measures].join())}&format=json`
-    const found = await summaryOf(reader, name, query).catch(refusalOf)
+    const found = await summaryOf(reader, name, {
+      filters: [
+        { column: coded.name, op: 'like', value: `${level}*` },
+        ...(entity?.period ? [{ column: entity.period, op: 'eq', value: period }] : []),
+      ],
+      measures: ['rows:count', ...measures],
+    }).catch(refusalOf)
     const about = { level, meaning: meaningOf(codeName, JSON.stringify(level)) }
     if (typeof found === 'string') {
       return [{ ...about, row: new Map<string, string>(), rows: 0, refusal: found, charged: 0 }]
@@ -220,12 +218,12 @@ async function mediansOf(
 async function summaryOf(
   { service, caller, paidAnswers, language }: PageReader,
   dataset: string,
-  query: string,
+  summary: Parameters<typeof rawSummary>[0],
 ): Promise<ShownRows | null> {
   const answer = await service.summarize(caller, {
     dataset,
     paidAnswers,
-    question: () => parseSummaryUrl(query),
+    question: () => rawSummary(summary),
   })
   const isWhole = (each: typeof answer): each is GroupsAnswer => each.kind === 'groups'
   return isWhole(answer) ? shownRows(answer, answer.truncated, language) : null

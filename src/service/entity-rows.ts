@@ -1,9 +1,11 @@
+import { callName } from '../columns/call-text.js'
 import type { Column } from '../columns/column.js'
 import type { Language } from '../config.js'
 import { ServiceError } from '../errors.js'
 import type { ErrorCode } from '../errors.js'
 import { plainText } from '../plain-text.js'
-import type { RawFilter, RawQuestion } from '../query/raw-question.js'
+import { rawQuestion } from '../query/parse-json.js'
+import { rawTop } from '../query/parse-top.js'
 import { cellsByName, textOfJson } from '../row-texts.js'
 import type { Service } from '../service.js'
 import type { Caller } from './caller.js'
@@ -65,7 +67,12 @@ export async function readEntity(
 ): Promise<ShownEntity | null> {
   const { entity, name, limit } = dataset
   if (!entity) return null
-  const found = await readRows(reader, name, [equal(entity.key, key)], limit.max)
+  const found = await readRows(
+    reader,
+    name,
+    [{ column: entity.key, op: 'eq', value: key }],
+    limit.max,
+  )
   if (!found || found.rows.length === 0) return null
   const place = (row: ShownRow) => row.get(entity.period ?? '') ?? ''
   const rows = found.rows.toSorted((a, b) =>
@@ -95,13 +102,13 @@ async function readLink(
   const about = { dataset, column, shown, undated: 0, refusal: null }
   const { history } = dataset
   const max = Math.min(linkedRowsMax, dataset.limit.max)
-  const filters = [equal(name, key)]
+  const filters = [{ column: name, op: 'eq', value: key }]
   const found = await readRows(reader, dataset.name, filters, max, history).catch(refusalOf)
   if (found === null || found === 'not_found') return null
   if (typeof found === 'string') return { ...about, ...nothing, refusal: found }
   const rest = found.isCut ? 0 : max - found.rows.length
   if (history === null || rest === 0) return { ...about, ...found }
-  const empty = { column: history, operator: 'is_null', values: [], isList: false }
+  const empty = { column: history, op: 'is_null' }
   const more = await readRows(reader, dataset.name, [...filters, empty], rest).catch(refusalOf)
   if (more === null || typeof more === 'string') return { ...about, ...found, refusal: more }
   const [rows, charged] = [[...found.rows, ...more.rows], found.charged + more.charged]
@@ -109,10 +116,6 @@ async function readLink(
 }
 
 const nothing: ShownRows = { rows: [], meaning: () => null, isCut: false, charged: 0 }
-
-function equal(column: string, value: string): RawFilter {
-  return { column, operator: 'eq', values: [value], isList: false }
-}
 
 /** Why a part of a page could not be read; throws what is no refusal. */
 export function refusalOf(cause: unknown): ErrorCode {
@@ -127,19 +130,20 @@ export function refusalOf(cause: unknown): ErrorCode {
 async function readRows(
   { service, caller, paidAnswers, language }: PageReader,
   dataset: string,
-  filters: readonly RawFilter[],
+  filters: NonNullable<Parameters<typeof rawTop>[0]['filters']>,
   limit: number,
   by: string | null = null,
 ): Promise<ShownRows | null> {
-  const question: RawQuestion = { filters, select: null, limit, cursor: null, format: 'json' }
-  const request = { dataset, paidAnswers }
-  const newest = { call: { text: '', alias: null, name: by ?? '', operands: null } }
+  const [request, asked] = [
+    { dataset, paidAnswers },
+    { filters, limit },
+  ]
   const page = await (
     by === null
-      ? service.readPage(caller, { ...request, question: () => question })
+      ? service.readPage(caller, { ...request, question: () => rawQuestion(asked) })
       : service.top(caller, {
           ...request,
-          question: () => ({ ...question, by: { ...newest, isDescending: true } }),
+          question: () => rawTop({ ...asked, by: `-${callName(by)}` }),
         })
   ).catch((cause: unknown) => {
     if (cause instanceof ServiceError && cause.code === 'bad_request') return null
