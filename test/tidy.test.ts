@@ -51,7 +51,7 @@ const weights: Readonly<Record<string, number>> = {
   engine: 12_278,
   'files of src itself': 2025,
   http: 3766,
-  lists: 1078,
+  lists: 1098,
   mcp: 2165,
   names: 1784,
   portal: 10_648,
@@ -59,8 +59,8 @@ const weights: Readonly<Record<string, number>> = {
   registry: 2276,
   sales: 10_029,
   service: 4628,
-  sheet: 498,
-  versions: 7145,
+  sheet: 509,
+  versions: 7166,
 }
 /** How far a folder may be below its number. */
 const slackMax = 20

@@ -28,7 +28,7 @@ export async function finishList(
   const types = new Map(facts.columns.map(({ name, type }) => [name, type]))
   const wanted = plan.wanted.map((name) => ({ name, type: types.get(name) ?? 'string' }) as const)
   const columns = newColumns(plan, wanted, facts.history, [...read.keys], answers)
-  const names = freeNames(read, [...columns.names, statusName], plan.dataset)
+  const names = freeNames(list, read, [...columns.names, statusName], plan.dataset)
   const written = await writeList(list, read, judge, columns, names, save, isUnfinished)
   const { versions } = answers
   const rows = many(columns.spare, 'row')

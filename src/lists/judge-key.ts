@@ -31,6 +31,11 @@ const keyLettersMax = 1000
 const noKey = /[\0-\x1f\x7f\p{Cs}]/u
 const decimal = /^([+-]?)(\d+)(?:\.(\d*))?$/
 
+/** What people and programs add to tax numbers: 7 708 004 767, '7708004767, ="7708004767". */
+const marks = /[\s'’"=\p{Cf}]/gu
+/** Programs that take a tax number for an amount write 7708004767.0 or 7708004767,00. */
+const asAmount = /^(\d+)[.,]0+$/
+
 /** What values of these types look like. */
 const forms: Partial<Readonly<Record<ShownType, (text: string) => boolean>>> = {
   string: () => true,
@@ -50,8 +55,7 @@ export function keyJudge({ type, check }: KeyColumn, addZeros: boolean): JudgeCe
   const isNumber = type === 'integer' || type === 'number'
   return (cell) => {
     const trimmed = (cell ?? '').trim()
-    // Programs that take a tax number for a measured one write 7708004767.0.
-    const text = check === undefined ? trimmed : trimmed.replace(/^(\d+)\.0+$/, '$1')
+    const text = check === undefined ? trimmed : trimmed.replace(marks, '').replace(asAmount, '$1')
     const isKey = text !== '' && text.length <= keyLettersMax && !noKey.test(text) && hasForm(text)
     if (isKey && isRight(text)) return { kind: 'key', key: plainKey(type, text), restored: null }
     const withZero = isKey && isRight(`0${text}`) ? `0${text}` : null

@@ -1,9 +1,12 @@
 import type { ShownType } from '../columns/column-types.js'
 import { badRequest } from '../errors.js'
 import { textOfJson } from '../row-texts.js'
+import { sheetMax } from '../sheet/sheet-text.js'
 import { quoted } from '../text.js'
 import type { Answers } from './answers.js'
 import type { ListQuestion } from './ask-keys.js'
+
+import type { ListFile } from './open-list.js'
 import type { ListKeys } from './read-keys.js'
 
 export const statusName = '_status'
@@ -76,13 +79,20 @@ export function comparePeriods(left: string, right: string): number {
 /**
  * The names of new columns beside those of a list: one that the list has already begins with the
  * name of the dataset.
- * @throws bad_request if the list has that too
+ * @throws bad_request if the list has that too, or its sheet has no place for so many
  */
 export function freeNames(
-  { header }: Pick<ListKeys, 'header'>,
+  { format }: Pick<ListFile, 'format'>,
+  { header, width }: Pick<ListKeys, 'header' | 'width'>,
   names: readonly string[],
   dataset: string,
 ): readonly string[] {
+  if (format === 'Excel' && width + names.length > sheetMax.columns) {
+    throw badRequest(
+      `XLSX holds ${sheetMax.columns} columns, and the list would have ${width + names.length}: ` +
+        'select fewer, or save the list as CSV.',
+    )
+  }
   const taken = new Set(header.cells.map((cell) => cell?.trim() ?? ''))
   return names.map((name) => {
     if (!taken.has(name)) return name

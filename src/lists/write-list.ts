@@ -73,10 +73,11 @@ export async function writeList(
 }
 
 /** A row with another text in a cell: its line is written anew. */
-function withCell({ line, text = '', cells, isText = [] }: TableRow, place: number, cell: string) {
+function withCell({ text = '', ...row }: TableRow, place: number, cell: string) {
+  const { cells, isText = [] } = row
   const end = lineEndOf(text)
   return {
-    line,
+    ...row,
     ...(end !== '' && { text: end }),
     cells: cells.with(place, cell),
     isText: cells.map((_, at) => at === place || isText[at] === true),
@@ -146,7 +147,7 @@ function sheetSink(
     // A row that is written again moves the rows below it.
     if (row.line === last) shift += 1
     last = row.line
-    const own = row.cells.map((cell, at) => valueCell(cell, row.isText?.[at] ?? false))
+    const own = row.cells.map((cell, at) => valueCell(cell, at, row))
     const missing = Array.from({ length: width - own.length }, () => null)
     const added = (cells ?? []).map((json, at) => jsonCell(json, types[at] ?? 'string'))
     stream.row(row.line + shift, [...own, ...missing, ...added])
@@ -161,12 +162,17 @@ function sheetSink(
 
 const number = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i
 
-function valueCell(text: string | null, isText: boolean): StreamCell | null {
+function valueCell(
+  text: string | null,
+  at: number,
+  { isText, serials }: TableRow,
+): StreamCell | null {
   if (text === null) return null
-  if (isText) return { kind: 'text', text }
+  if (isText?.[at]) return { kind: 'text', text }
   if (number.test(text)) return { kind: 'number', text }
   const isBoolean = text === 'true' || text === 'false'
-  return { kind: isBoolean ? 'boolean' : 'date', text }
+  const serial = serials?.[at]
+  return { kind: isBoolean ? 'boolean' : 'date', text, ...(serial !== undefined && { serial }) }
 }
 
 /** A number that a spreadsheet would round is a text. */

@@ -6,6 +6,8 @@ import { cutText, firstDayMs, sheetMax, xmlText } from './sheet-text.js'
 export interface StreamCell {
   readonly kind: 'number' | 'boolean' | 'date' | 'text'
   readonly text: string
+  /** Of a date or time that comes from a workbook: its number there. */
+  readonly serial?: string
 }
 
 const encoder = new TextEncoder()
@@ -16,9 +18,9 @@ const zeroDayMs = Date.UTC(1899, 11, 30)
 /** Longer whole numbers are shown with an exponent, if the format does not say otherwise. */
 const plainDigitsMax = 11
 
-/** Places in the styles: whole numbers, texts, days, times. */
-const styles = { general: 0, whole: 1, text: 2, day: 3, time: 4 } as const
-const formats = [0, 1, 49, 164, 165]
+/** Places in the styles: whole numbers, texts, days, instants, times, durations. */
+const styles = { general: 0, whole: 1, text: 2, day: 3, instant: 4, time: 5, hours: 6 } as const
+const formats = [0, 1, 49, 164, 165, 21, 46]
 
 const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 const main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
@@ -106,21 +108,30 @@ export function sheetStream(name: string, write: (bytes: Uint8Array) => void) {
   return stream
 }
 
-function cellXml(at: string, { kind, text }: StreamCell, cut: (long: string) => string): string {
+function cellXml(at: string, cell: StreamCell, cut: (long: string) => string): string {
+  const { kind, text, serial } = cell
   if (kind === 'boolean') return `<c r="${at}" t="b"><v>${text === 'true' ? 1 : 0}</v></c>`
   if (kind === 'number') {
     const isLong = /^-?\d+$/.test(text) && text.length > plainDigitsMax
     return `<c r="${at}" s="${isLong ? styles.whole : styles.general}"><v>${text}</v></c>`
   }
+  if (serial !== undefined) return `<c r="${at}" s="${styleOf(text, serial)}"><v>${serial}</v></c>`
   const [, day, time] = (kind === 'date' ? instant.exec(text) : null) ?? []
   const ms = day === undefined ? NaN : Date.parse(`${day}T${time ?? '00:00:00'}Z`)
   if (ms >= firstDayMs) {
-    const style = time === undefined ? styles.day : styles.time
+    const style = time === undefined ? styles.day : styles.instant
     return `<c r="${at}" s="${style}"><v>${(ms - zeroDayMs) / dayMs}</v></c>`
   }
   const short = text.length > sheetMax.cellLetters ? cut(text) : text
   const content = `<is><t xml:space="preserve">${xmlText(short)}</t></is>`
   return `<c r="${at}" s="${styles.text}" t="inlineStr">${content}</c>`
+}
+
+/** The style that shows a number of a workbook like `text`: 30:05:00, 08:05:00, 2024-02-29. */
+function styleOf(text: string, serial: string): number {
+  if (text.includes(' ')) return styles.instant
+  if (!text.includes(':')) return styles.day
+  return Number(serial) < 1 ? styles.time : styles.hours
 }
 
 /** What a date of a spreadsheet can hold. */

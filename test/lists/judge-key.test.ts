@@ -46,9 +46,25 @@ await t.test('a lost zero is offered where the column is a text, and harmless in
   t.same(keyJudge(text, false)(lost), { kind: 'malformed', withZero: `0${lost}` })
   t.same(keyJudge(text, true)(lost), { kind: 'key', key: `0${lost}`, restored: `0${lost}` })
   const asNumber = { kind: 'key', key: '7708004767', restored: null }
-  for (const cell of ['7708004767.0', ' 7708004767.00 ']) {
-    t.same(keyJudge(text, false)(cell), asNumber)
+  for (const cell of [
+    ...['7708004767.0', ' 7708004767.00 ', '7708004767,00', "'7708004767", '="7708004767"'],
+    ...['7 708 004 767', '7\u00a0708\u00a0004\u00a0767', '7708\u202f004767,0', '77080\n04767'],
+    ...['\u200b7708004767', '7708004767\u200b', '\ufeff7708004767\u200e', '7708’004’767'],
+  ]) {
+    t.same(keyJudge(text, false)(cell), asNumber, JSON.stringify(cell))
   }
+  // Two keys, a reason code behind the key, and digits that a spreadsheet has rounded.
+  for (const cell of [
+    '7708004767 7712040126',
+    '7708004767/770801001',
+    '7,70800E+09',
+    '7708 00476',
+  ]) {
+    t.same(keyJudge(text, false)(cell), { kind: 'malformed', withZero: null }, cell)
+  }
+  t.same(keyJudge({ type: 'string' }, false)(" it's\u00a0so "), {
+    ...{ kind: 'key', key: "it's\u00a0so", restored: null },
+  })
   t.same(keyJudge(text, false)('7708004767.5'), { kind: 'malformed', withZero: null })
   t.same(keyJudge(text, true)('261012139'), { kind: 'malformed', withZero: null })
   t.same(keyJudge({ ...text, type: 'integer' }, false)(lost), {

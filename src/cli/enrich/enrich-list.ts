@@ -58,7 +58,7 @@ export async function enrichList(
   const read = await readKeys(list, order.column, judge)
   const plan = planOf(order, facts)
   // Of `wide` they depend on what is found.
-  const names = freeNames(read, [...plan.wanted, statusName], order.dataset)
+  const names = freeNames(list, read, [...plan.wanted, statusName], order.dataset)
   const keys = [...read.keys]
   if (order.isDry || order.out === null) {
     const price = await listPrice({ ...order, ...plan }, keys, facts, ask, order.isExact)

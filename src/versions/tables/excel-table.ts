@@ -60,6 +60,7 @@ interface SheetRow {
   readonly line: number
   readonly cells: (string | null)[]
   readonly isText: boolean[]
+  readonly serials: (string | undefined)[]
   problem?: string
 }
 
@@ -73,11 +74,11 @@ function* sheetRows(
   const errors: string[] = []
   const hidden = watchHidden()
   let [errorCount, formulas, column] = [0, 0, 0]
-  let row: SheetRow = { line: 0, cells: [], isText: [] }
+  let row = newRow(0)
   let cell = newCell('', '', 0)
   for (const { open, close, attributes, text } of sheet.tags()) {
     const { r, t: type = 'n', s: style = '0' } = attributes
-    if (open === 'row') row = { line: Number(r ?? row.line + 1), cells: [], isText: [] }
+    if (open === 'row') row = newRow(Number(r ?? row.line + 1))
     if (open === 'row') column = 0
     if (open === 'row' || open === 'col') hidden.open(open, attributes)
     if (open === 'c') {
@@ -90,7 +91,7 @@ function* sheetRows(
     if (close === 'row' && row.cells.length > 0) yield row
     if (close !== 'c') continue
     formulas += cell.isFormula ? 1 : 0
-    const [kind, content] = contentOf(cell, book)
+    const [kind, content, serial] = contentOf(cell, book)
     if (content === '') continue
     if (kind === 'problem') {
       row.problem = `${row.problem ? `${row.problem}; ` : ''}${cell.at} ${content}`
@@ -100,26 +101,35 @@ function* sheetRows(
     while (row.cells.length < column) row.cells.push(null)
     if (kind === 'text' || kind === 'value') row.cells[column - 1] = content
     row.isText[column - 1] = kind === 'text'
+    if (serial !== undefined) row.serials[column - 1] = serial
     if (row.line > skipLines) hidden.see(row.line, column, cell.at)
   }
   found.doubts.push(...hidden.doubts())
   if (errorCount > errorsMax) errors.push('…')
   const cells = errorCount === 1 ? '1 cell has' : `${errorCount} cells have`
-  if (errorCount > 0) found.notes.push(`${cells} an error and are empty: ${errors.join(', ')}`)
+  if (errorCount > 0) found.notes.push(`${cells} an error, read as empty: ${errors.join(', ')}`)
   if (formulas === 0 || !book.isStale) return
   found.doubts.push(`the results of formulas wait to be computed (${formulas}): ${saveAgain}`)
 }
+
+const newRow = (line: number): SheetRow => ({ line, cells: [], isText: [], serials: [] })
 
 const newCell = (at: string, type: string, style: number) => ({
   ...{ at, type, style, isFormula: false },
   value: null as string | null,
 })
 
+type CellContent = readonly [
+  kind: 'value' | 'text' | 'error' | 'problem',
+  content: string,
+  serial?: string | undefined,
+]
+
 /** What a cell has; empty content = nothing. */
 function contentOf(
   { type, style, value, isFormula }: ReturnType<typeof newCell>,
   { strings, formats }: Workbook,
-): readonly [kind: 'value' | 'text' | 'error' | 'problem', content: string] {
+): CellContent {
   if (isFormula && (value === null || (value === '' && type !== 'str'))) {
     return ['problem', `was never computed: ${saveAgain}`]
   }
@@ -129,7 +139,8 @@ function contentOf(
   if (type === 'd') return ['value', value.replace(/T00:00(:00(\.0+)?)?Z?$/, '')]
   if (type === 'n') {
     const format = formats[style]
-    return [format?.isText ? 'text' : 'value', format?.textOf(value) ?? value]
+    const serial = format?.serialOf?.(value)
+    return [format?.isText ? 'text' : 'value', format?.textOf(value) ?? value, serial]
   }
   const text = type === 's' ? strings[Number(value)] : value
   if (text === undefined) return ['problem', 'has a text that is not in the file']

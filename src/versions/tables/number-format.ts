@@ -1,6 +1,8 @@
 const dayMs = 86_400_000
 /** 9999-12-31. */
 const lastDay = 2_958_465
+/** From the first day of 1900 to that of 1904, as workbooks count them. */
+const days1904 = 1462
 /** Of a double. */
 const digitsMax = 17
 
@@ -14,7 +16,8 @@ export function builtinFormat(id: number): string {
 
 /**
  * Reads the code of a format, of days, times, numbers with zeros at their start or others: how its
- * numbers are written as texts, and whether they are codes, whose zeros count.
+ * numbers are written as texts, and whether they are codes, whose zeros count. `serialOf` is what a
+ * workbook of 1900 has for the number of a day or time.
  */
 export function readFormat(code: string, is1904: boolean) {
   const [positive = ''] = /^(?:"[^"]*"|\\.|[^;"\\])*/.exec(code) ?? []
@@ -24,7 +27,12 @@ export function readFormat(code: string, is1904: boolean) {
   if (isDuration || /[ydhms]/i.test(letters)) {
     const isClock = !/[yd]/i.test(letters) && /[hs]/i.test(letters)
     const kind = isDuration ? 'duration' : isClock ? 'clock' : 'day'
-    return { isText: false, textOf: (number: string) => timeText(number, kind, is1904) }
+    const shift = is1904 && kind === 'day' ? days1904 : 0
+    return {
+      isText: false,
+      textOf: (number: string) => timeText(number, kind, is1904),
+      serialOf: (number: string) => (shift === 0 ? number : String(Number(number) + shift)),
+    }
   }
   const mask = bare.replace(/\\\./g, '·').replace(/\\(.)|"([^"]*)"/g, '$1$2')
   const isMask = /^00+\.0+$|^[ ()\-/+·1-9]*0[ ()\-/·]*0[ ()\-/·0]*$/.test(mask)

@@ -40,6 +40,8 @@ export interface TableRow {
   readonly text?: string
   /** Of a sheet and of JSON: which cells are marked as texts. */
   readonly isText?: readonly boolean[]
+  /** Of a sheet: the numbers of its days and times. */
+  readonly serials?: readonly (string | undefined)[]
   /** Why the row can't be read. */
   readonly problem?: string
 }

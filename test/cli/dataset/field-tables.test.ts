@@ -32,7 +32,7 @@ const published: Readonly<
     [['0277000001', '1.5']],
   ],
   'error_cells.xlsx': [
-    /, 4 rows\n3 cells have an error and are empty: B2 #N\/A, B4 #DIV\/0!, B5 #REF!\n/,
+    /, 4 rows\n3 cells have an error, read as empty: B2 #N\/A, B4 #DIV\/0!, B5 #REF!\n/,
     ['VARCHAR', 'BIGINT'],
     [
       ['a', null],

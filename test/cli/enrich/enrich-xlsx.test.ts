@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { strFromU8, unzipSync } from 'fflate'
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 import t from 'tap'
 import type { StreamCell } from '../../../src/sheet/sheet-stream.js'
 import { openExcel } from '../../../src/versions/tables/excel-table.js'
@@ -97,6 +97,56 @@ await t.test('values, their types and empty rows stay; new columns come last', a
   t.match(sheet, /<c r="B5" s="2" t="inlineStr"><is><t xml:space="preserve">=1\+1<\/t>/)
   t.match(sheet, /<c r="C5" s="1"><v>770708389312<\/v>/)
 })
+
+await t.test('days, times and durations stay the numbers that they are', async (t) => {
+  const at = (text: string, serial: string): StreamCell => ({ kind: 'date', text, serial })
+  const book = workbookOf([
+    [text('inn'), text('a'), text('b'), text('c'), text('d'), text('e'), text('f'), text('g')],
+    [
+      text(first),
+      at('08:05:01', '0.336817129629629'),
+      at('30:05:00', '1.2534722222222223'),
+      at('2024-05-06', '45418'),
+      at('2024-05-06 07:08:09', '45418.297326388885'),
+      at('1900-01-00', '0'),
+      at('1900-02-29', '60'),
+      at('00:00:00', '0'),
+    ],
+  ])
+  const xmlOf = (file: Uint8Array, part: string) => strFromU8(unzipSync(file)[part] ?? book)
+  const sheet = 'xl/worksheets/sheet1.xml'
+  const valuesOf = (file: Uint8Array) =>
+    [...xmlOf(file, sheet).matchAll(/<c r="([B-H]2)" s="(\d)"><v>([\d.]+)<\/v>/g)].map(
+      ([, place = '', style = '', value = '']) => [place, style, value],
+    )
+  write('times.xlsx', book)
+  t.equal(valuesOf(book).length, 7)
+  const { code, stderr } = await enrich(['times.xlsx', '-o', 'times-out.xlsx'])
+  t.same({ code, stderr }, { code: 0, stderr: '' })
+  t.same(valuesOf(read('times-out.xlsx')), valuesOf(book))
+
+  // A workbook that counts its days from 1904 becomes one of 1900.
+  const names = xmlOf(book, 'xl/workbook.xml').replace('<sheets>', '<workbookPr date1904="1"/>$&')
+  write('mac.xlsx', zipSync({ ...unzipSync(book), 'xl/workbook.xml': strToU8(names) }))
+  t.equal((await enrich(['mac.xlsx', '-o', 'mac-out.xlsx'])).code, 0)
+  const own = (await rowsOf('mac.xlsx')).rows[2] ?? []
+  t.match(own, [first, '08:05:01', '30:05:00', '2028-05-07', '2028-05-07 07:08:09', '1904-01-01'])
+  t.same((await rowsOf('mac-out.xlsx')).rows[2]?.slice(0, own.length), own)
+})
+
+await t.test(
+  'a sheet without place for new columns is refused before anything is paid',
+  async (t) => {
+    const wide = Array.from({ length: 16_381 }, (_, at) => text(`c${at}`))
+    write('wide.xlsx', workbookOf([[text('inn'), ...wide], [text(first)]]))
+    const argv = ['wide.xlsx', '-o', 'wide-out.xlsx', '--select']
+    const { code, stderr } = await enrich([...argv, 'name,year'])
+    t.equal(code, 2)
+    t.match(stderr, /XLSX holds 16384 columns, and the list would have 16385: select fewer/)
+    t.notOk(existsSync(lists.path('wide-out.xlsx.part')))
+    t.equal((await enrich([...argv, 'name'])).code, 0)
+  },
+)
 
 await t.test('rows of all move the rows below them; zeros become texts again', async (t) => {
   write(

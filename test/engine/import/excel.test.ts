@@ -219,7 +219,7 @@ await t.test('a cell with an error is empty and named, and its row stays', async
   t.same(read.shown, ['a integer', 'b integer'])
   const shown = errors.map((error, at) => `B${at + 2} ${error}`).join(', ')
   t.same(read.table.notes, [
-    `12 cells have an error and are empty: ${shown}, B10 #DIV/0!, A11 #N/A, …`,
+    `12 cells have an error, read as empty: ${shown}, B10 #DIV/0!, A11 #N/A, …`,
   ])
 })
 

@@ -43,7 +43,7 @@ export async function checkList(
     const plan = planOf({ ...order, select: wanted.length === 0 ? null : wanted }, facts)
     const question = { dataset: name, ...order, ...plan }
     // Names that can't be given are found before anything is paid.
-    freeNames(read, [...plan.wanted, statusName], name)
+    freeNames(list, read, [...plan.wanted, statusName], name)
     const zeros = lost ?? read.malformed.filter(({ withZero }) => withZero !== null)
     const box = element('input', { type: 'checkbox', checked: addZeros })
     box.addEventListener('input', () => {
