@@ -1,5 +1,6 @@
 import { Lexer, LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument, visit } from 'yaml'
 import type { Document, Range } from 'yaml'
+import { brokenAliasText, yamlMistakeText } from './yaml-mistakes.js'
 
 /** Keys and indexes from the root to a value. */
 export type YamlPath = readonly (string | number)[]
@@ -23,8 +24,12 @@ export interface LocatedYaml {
 /** Reads a YAML text; `file` is its name in locations. Keys with the same text are equal. */
 export function readLocatedYaml(text: string, file: string): LocatedYaml {
   const lines = new LineCounter()
-  if (isDeep(text)) {
-    const problem = `${file} has more than ${depthMax} levels, one in another.`
+  const problem = text.includes('\0')
+    ? `${file}:1:1: It has zero bytes, as files in UTF-16 have. Save it as UTF-8.`
+    : isDeep(text)
+      ? `${file} has more than ${depthMax} levels, one in another.`
+      : null
+  if (problem !== null) {
     return {
       content: null,
       problems: [problem],
@@ -43,14 +48,15 @@ export function readLocatedYaml(text: string, file: string): LocatedYaml {
     return `${file}:${line}:${col}`
   }
   const problems = [...document.errors, ...document.warnings].map(
-    ({ pos, message }) => `${at(pos[0])}: ${message}.`,
+    (mistake) => `${at(mistake.pos[0])}: ${yamlMistakeText(mistake, text)}.`,
   )
   let content: unknown
   try {
     content = document.toJS()
   } catch (cause) {
     // An alias without its anchor, or so many aliases that they would fill the memory.
-    problems.push(`${at(brokenAlias(document))}: ${(cause as Error).message}.`)
+    const why = brokenAliasText((cause as Error).message)
+    problems.push(`${at(brokenAlias(document))}: ${why}.`)
   }
   return {
     content,

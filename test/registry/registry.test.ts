@@ -474,22 +474,35 @@ await t.test('of many mistakes, the first twenty and the number of others are re
 await t.test('invalid YAML is reported with its location', (t) => {
   const cases: readonly (readonly [text: string, problem: RegExp])[] = [
     ['datasets: {a', /^registry\.yaml:1:\d+: /],
-    ['datasets:\n\ta: 1', /^registry\.yaml:2:1: Tabs are not allowed as indentation/],
+    [
+      'datasets:\n\ta: 1',
+      /^registry\.yaml:2:1: Tabs are not allowed as indentation\. Use spaces\.$/,
+    ],
     [
       'datasets:\n  a: {title: x, files: y}\n  a: {title: z, files: w}',
-      /^registry\.yaml:3:3: Map keys must be unique/,
+      /^registry\.yaml:3:3: The key "a" is here a second time\. Keep one, or rename one\.$/,
     ],
     [
       'datasets:\n  a:\n    title: x\n    title: y\n    files: z',
-      /^registry\.yaml:4:5: Map keys must be unique/,
+      /^registry\.yaml:4:5: The key "title" is here a second time/,
     ],
     [
       'datasets:\n  a:\n    columns:\n      2110: {unit: a}\n      "2110": {unit: b}',
-      /^registry\.yaml:5:7: Map keys must be unique/,
+      /^registry\.yaml:5:7: The key "2110" is here a second time/,
     ],
-    ['datasets: *nothing', /^registry\.yaml:1:11: Unresolved alias/],
+    ['datasets: *nothing', /^registry\.yaml:1:11: A value that begins with \* is an alias in YAML/],
     ['datasets: !strange {}', /^registry\.yaml:1:11: Unresolved tag/],
-    ['datasets: {}\n---\ndatasets: {}', /^registry\.yaml:2:1: Source contains multiple documents/],
+    ['datasets: {}\n---\ndatasets: {}', /^registry\.yaml:2:1: A second document begins here/],
+    [
+      'datasets:\n  a:\n    title: x\n   files: y',
+      /4:1: The indentation of this line fits no line/,
+    ],
+    ['datasets:\n  a: {title: x\nb: 1', /: A closing } is missing before this place\. Add it\.$/],
+    ['datasets:\n  a: {title: "x}\n', /: A closing " is missing before this place\. Add it\.$/],
+    ['datasets:\n  a:\n    title: x: y', /3:12: A colon and a space begin a value a second time/],
+    ['datasets:\n  a:\n    files: *.parquet', /3:12: A value that begins with \* is an alias/],
+    ['datasets:\n  a:\n    title: %x', /3:12: A text that begins with "%" needs quotes\.$/],
+    ['d\0a\0t\0a\0', /^registry\.yaml:1:1: It has zero bytes, .* Save it as UTF-8\.$/],
   ]
   for (const [text, problem] of cases) {
     const problems = problemsOf(text)
