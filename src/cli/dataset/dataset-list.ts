@@ -39,7 +39,7 @@ async function list(parts: CliParts, config: Pick<Config, 'registry' | 'state'>)
   }))
   const datasets = listedDatasets(registry, reported?.states ?? [])
   if (reported?.followed?.reason) warnOfRegistry(parts, reported.followed)
-  return { json: datasets.map(jsonOf), lines: linesOf(parts, datasets) }
+  return { json: datasets.map(jsonOf), lines: linesOf(parts, datasets, registry !== null) }
 }
 
 function warnOfRegistry({ stderr }: CliParts, { reason }: RegistryState): void {
@@ -112,9 +112,17 @@ function formNotes(forms: readonly FormState[]): readonly string[] {
 }
 
 /** The table, and below it the notes on single datasets. */
-function linesOf({ stdout }: CliParts, datasets: readonly Listed[]): readonly string[] {
+function linesOf(
+  { stdout }: CliParts,
+  datasets: readonly Listed[],
+  isRead: boolean,
+): readonly string[] {
   if (datasets.length === 0) {
-    return ['The registry lists no dataset. Add one with: das dataset add FILE']
+    return [
+      isRead
+        ? 'The registry lists no dataset. Add one with: das dataset add FILE'
+        : 'No server has reported a dataset here.',
+    ]
   }
   const table = listLines(stdout, datasets, {
     DATASET: (each) => each.name,

@@ -80,7 +80,9 @@ export function folderFindings(folder: string): readonly Finding[] {
   } catch (cause) {
     const advice =
       'name the folder of the service with --state or DAS_STATE, and run this as its user'
-    return [finding('state folder', reasonOf(cause), 'fail', advice)]
+    const isThere = existsSync(folder)
+    const what = isThere ? reasonOf(cause) : `${folder} is not there; das serve makes it`
+    return [finding('state folder', what, 'fail', advice)]
   }
 }
 

@@ -245,6 +245,8 @@ export function datasetFindings(
   const check = 'datasets'
   const listed = listedDatasets(registry, reports?.datasets ?? [])
   if (listed.length === 0) {
+    // That it can't be read is said of the registry.
+    if (registry === null) return []
     return [finding(check, 'none is in the registry', 'warn', 'das dataset add FILE')]
   }
   const wrong = listed
