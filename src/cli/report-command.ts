@@ -60,7 +60,7 @@ async function show(
       parts.stdout,
       lines,
       'Nothing yet.',
-      columns((column) => column.toUpperCase().replace('_', ' ')),
+      columns((column) => column.toUpperCase().replaceAll('_', ' ')),
     ),
   }
 }

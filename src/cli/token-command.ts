@@ -21,7 +21,7 @@ import { listLines } from './table.js'
 import { registryIfReadable } from './read-registry.js'
 import { readFilledStore, readStore, withFilledStore } from './state.js'
 import { parseDuration } from './duration.js'
-import { tokenJson, tokenTable } from './token-table.js'
+import { tokensJson, tokenTable } from './token-table.js'
 
 type ReissueFlags = MailFlags & { readonly grace: string; readonly keepConnections?: true }
 
@@ -61,7 +61,7 @@ export function addToken(program: Command, parts: CliParts): void {
     usage: 'list [subscription]',
     description: 'List tokens by id and last characters; a whole token is never shown.',
     settings: ['state'],
-    json: 'print [{id, subscription, hint, created_at, expires_at, revoked_at, last_used_at}]',
+    json: 'print [{id, subscription, hint, state, created_at, expires_at, …, last_used_at}]',
     examples: ['das token list', 'das token list sub_0123456789abcdef'],
     run: ({ state }, _flags, id: string | undefined) => list(parts, state, id),
   })
@@ -167,7 +167,10 @@ async function list(parts: CliParts, state: string, id: string | undefined): Pro
     tokens: await listTokens(store, id),
   }))
   const { tokens, subscriptions } = found ?? { tokens: [], subscriptions: [] }
-  return { json: tokens.map(tokenJson), lines: tokenTable(parts, tokens, subscriptions) }
+  return {
+    json: tokensJson(parts, tokens, subscriptions),
+    lines: tokenTable(parts, tokens, subscriptions),
+  }
 }
 
 interface CheckedToken {

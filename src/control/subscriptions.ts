@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Language } from '../config.js'
 import { badRequest, notFound } from '../errors.js'
-import { isoTime } from '../text.js'
+import { isoTime, quoted } from '../text.js'
 import { recordAction } from './audit.js'
 import { checkGrants, grantsIn, grantTexts, insertGrants } from './grants.js'
 import type { Grant, GrantColumns } from './grants.js'
@@ -166,7 +166,9 @@ export function addMonths(ms: number, months: number, day: number = dayOfMonth(m
 export function checkedEmail(email: string): string {
   const plain = plainEmail(email)
   if (plain !== null) return plain
-  throw badRequest(`Give one plain e-mail address of at most ${emailLengthMax} characters.`)
+  throw badRequest(
+    `${quoted(email)} is not one plain e-mail address of at most ${emailLengthMax} characters.`,
+  )
 }
 
 /** Stores a new subscriber in the caller's transaction; a known one stays unchanged. */
@@ -181,13 +183,15 @@ export async function ensureSubscriber(
 /** @throws bad_request unless this is a number of months that one order can have */
 export function checkMonths(months: number): void {
   if (Number.isInteger(months) && months >= 1 && months <= monthsMax) return
-  throw badRequest(`Give a whole number of months from 1 to ${monthsMax}.`)
+  throw badRequest(`The months must be a whole number from 1 to ${monthsMax}, got ${months}.`)
 }
 
 /** @throws bad_request unless this is a cap over all datasets, or null for none */
 export function checkGlobalRows(globalRows: number | null): void {
   if (globalRows === null || (Number.isSafeInteger(globalRows) && globalRows >= 1)) return
-  throw badRequest('Give the rows a month over all datasets as a whole number, 1 or more.')
+  throw badRequest(
+    `The rows a month over all datasets must be a whole number, 1 or more, got ${globalRows}.`,
+  )
 }
 
 function checkSale({ grants, months, globalRows }: Sale): void {

@@ -112,6 +112,7 @@ await t.test('list --json has a stable shape and shows no token', async (t) => {
       id: tokens[0]?.id,
       subscription,
       hint: `das_live_…${token.slice(-4)}`,
+      state: 'live',
       created_at: '2026-11-15T12:00:00Z',
       expires_at: null,
       revoked_at: null,

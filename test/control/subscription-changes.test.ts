@@ -72,7 +72,7 @@ await t.test('an extension that is refused says why, and changes nothing', async
   for (const months of [0, -1, 1.5, 121, NaN]) {
     await t.rejects(() => extendSubscription(store, subscriptionId, { ...extension, months }), {
       code: 'bad_request',
-      detail: 'Give a whole number of months from 1 to 120.',
+      detail: `The months must be a whole number from 1 to 120, got ${months}.`,
     })
   }
   await t.rejects(() => extendSubscription(store, subscriptionId, { ...extension, months: 120 }), {
@@ -146,7 +146,10 @@ await t.test('a change that is refused says why, and changes nothing', async (t)
     ],
     [{ grants: [grant, grant] }, "Name the dataset 'financials' only once."],
     [{ grants: [grant], withdrawn: ['financials'] }, "Name the dataset 'financials' only once."],
-    [{ globalRows: 0 }, 'Give the rows a month over all datasets as a whole number, 1 or more.'],
+    [
+      { globalRows: 0 },
+      'The rows a month over all datasets must be a whole number, 1 or more, got 0.',
+    ],
   ] as const
   for (const [mistake, detail] of mistakes) {
     await t.rejects(() => changeSubscription(store, subscriptionId, { ...nothing, ...mistake }), {

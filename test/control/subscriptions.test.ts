@@ -7,6 +7,7 @@ import {
   subscriptionsEnding,
 } from '../../src/control/subscriptions.js'
 import { sql, sqlText } from '../../src/control/store/sql.js'
+import { quoted } from '../../src/text.js'
 import { clockAt, noon, openAnyStore, subscribe } from './fixtures/store.js'
 
 const order = {
@@ -105,13 +106,16 @@ await t.test(
     const twice = [...order.grants, { dataset: 'financials', plan: 'pro' }]
     const many = Array.from({ length: 1001 }, (_, n) => ({ dataset: `d${n}`, plan: 'free' }))
     const mistakes = [
-      [{ months: 0 }, 'Give a whole number of months from 1 to 120.'],
-      [{ months: 121 }, 'Give a whole number of months from 1 to 120.'],
-      [{ months: 1.5 }, 'Give a whole number of months from 1 to 120.'],
-      [{ months: NaN }, 'Give a whole number of months from 1 to 120.'],
-      [{ globalRows: 0 }, /^Give the rows a month over all datasets as a whole number, 1 or more/],
-      [{ globalRows: -5 }, /^Give the rows a month/],
-      [{ globalRows: 2 ** 53 }, /^Give the rows a month/],
+      [{ months: 0 }, 'The months must be a whole number from 1 to 120, got 0.'],
+      [{ months: 121 }, 'The months must be a whole number from 1 to 120, got 121.'],
+      [{ months: 1.5 }, 'The months must be a whole number from 1 to 120, got 1.5.'],
+      [{ months: NaN }, 'The months must be a whole number from 1 to 120, got NaN.'],
+      [
+        { globalRows: 0 },
+        /^The rows a month over all datasets must be a whole number, 1 or more, got 0/,
+      ],
+      [{ globalRows: -5 }, /^The rows a month over all/],
+      [{ globalRows: 2 ** 53 }, /^The rows a month over all/],
       [{ grants: [] }, 'Name at least one dataset with its plan.'],
       [{ grants: twice }, "Name the dataset 'financials' only once."],
       [{ grants: many }, 'Name at most 1000 datasets.'],
@@ -136,7 +140,7 @@ await t.test('an address that is not one plain address is refused', async (t) =>
   for (const email of [...wrong, ...risky, `${local}@example.com!`]) {
     await t.rejects(() => createSubscription(store, { ...order, email }), {
       code: 'bad_request',
-      detail: 'Give one plain e-mail address of at most 254 characters.',
+      detail: `${quoted(email)} is not one plain e-mail address of at most 254 characters.`,
     })
   }
   const good = ['a@b', `${local}@example.com`, "o'neil+das@example.co.uk", 'почта@пример.рф']

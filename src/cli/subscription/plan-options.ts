@@ -3,6 +3,7 @@ import type { Order } from '../../control/orders.js'
 import type { ReceiptNumber } from '../../control/receipts.js'
 import type { Grant } from '../../control/grants.js'
 import type { Subscription } from '../../control/subscriptions.js'
+import { subscriptionState } from '../../control/tokens/token-state.js'
 import { badRequest } from '../../errors.js'
 import { priceRub } from '../../registry/price.js'
 import type { Plan, Registry } from '../../registry/registry.js'
@@ -84,11 +85,12 @@ function historyText({ history }: Plan): string {
 }
 
 /** A subscription in JSON output. */
-export function subscriptionJson(subscription: Subscription) {
+export function subscriptionJson(subscription: Subscription, now: number) {
   return {
     subscription: subscription.subscriptionId,
     email: subscription.email,
     language: subscription.language,
+    state: subscriptionState(subscription, now),
     created_at: isoTime(subscription.createdAt),
     expires_at: isoTime(subscription.expiresAt),
     cancelled_at: isoTimeOrNull(subscription.cancelledAt),

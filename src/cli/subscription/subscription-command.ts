@@ -19,7 +19,7 @@ import { count, day } from '../print.js'
 import { linesOrNone, listLines } from '../table.js'
 import { registryIfReadable } from '../read-registry.js'
 import { readFilledStore, readStore, storeName } from '../state.js'
-import { tokenJson, tokenTable } from '../token-table.js'
+import { tokensJson, tokenTable } from '../token-table.js'
 import { addSubscriptionCreate } from './subscription-create.js'
 import { addSubscriptionChanges } from './subscription-edits.js'
 import { grantsText, orderJson, orderState, subscriptionJson } from './plan-options.js'
@@ -37,7 +37,7 @@ export function addSubscription(program: Command, parts: CliParts): void {
     usage: 'list',
     description: 'List all subscriptions, including expired and cancelled ones.',
     settings: ['state'],
-    json: 'print [{subscription, email, created_at, expires_at, …, grants}]',
+    json: 'print [{subscription, email, state, created_at, expires_at, …, grants}]',
     examples: ['das subscription list'],
     run: ({ state }) => list(parts, state),
   })
@@ -59,7 +59,7 @@ async function list(parts: CliParts, state: string): Promise<Result> {
     `There are no subscriptions in ${storeName(parts, state)} yet. Make one with: ` +
     'das subscription create --email buyer@example.org --plan DATASET:PLAN'
   return {
-    json: subscriptions.map(subscriptionJson),
+    json: subscriptions.map((each) => subscriptionJson(each, parts.clock.now())),
     lines: linesOrNone(parts.stdout, subscriptions, none, {
       SUBSCRIPTION: (each) => each.subscriptionId,
       'E-MAIL': (each) => each.email,
@@ -92,12 +92,12 @@ async function show(
   const live = connections.filter((each) => connectionState(each, now) === 'live').length
   return {
     json: {
-      ...subscriptionJson(subscription),
+      ...subscriptionJson(subscription, now),
       period: usage.period,
       resets_at: isoTime(periodEnd(usage.period)),
       ...budgets,
       orders: orders.map(orderJson),
-      tokens: tokens.map(tokenJson),
+      tokens: tokensJson(parts, tokens, [subscription]),
       live_connections: live,
     },
     lines: [

@@ -119,7 +119,7 @@ async function extend(
   const revived = before.expiresAt <= now && hasToken ? ['Its tokens work again.'] : []
   const lost = hasToken ? [] : [`It has no live token. Issue one with: das token reissue ${id}`]
   return {
-    json: { ...subscriptionJson(after), price_rub: after.priceRub },
+    json: { ...subscriptionJson(after, now), price_rub: after.priceRub },
     lines: [
       `Subscription ${id} of ${after.email}, expires ${day(after.expiresAt)} ` +
         `(before: ${day(before.expiresAt)})`,
@@ -167,7 +167,7 @@ async function change(
     after.expiresAt === before.expiresAt ? ' as before' : ` (before: ${day(before.expiresAt)})`
   return {
     json: {
-      ...subscriptionJson(after),
+      ...subscriptionJson(after, now),
       price_rub_per_month: prices,
       price_rub: priceRub,
       later: later.map(({ dataset, plan }) => ({ dataset, plan: plan || null })),
@@ -252,7 +252,7 @@ async function cancel(parts: CliParts, state: string, id: string): Promise<Resul
   )
   const { email, cancelledAt, expiresAt } = subscription
   return {
-    json: subscriptionJson(subscription),
+    json: subscriptionJson(subscription, parts.clock.now()),
     lines: [
       `Subscription ${id} of ${email} was cancelled on ${day(cancelledAt ?? 0)}.`,
       `Its tokens are refused. It was paid until ${day(expiresAt)}.`,

@@ -89,8 +89,14 @@ await t.test(
       [['--plan', 'financials:pro:x'], /--plan must be DATASET:PLAN/],
       [['--plan', ':pro'], /--plan must be DATASET:PLAN/],
       [['--plan', 'financials:pro', '--plan', 'financials:start'], /'financials' only once/],
-      [['--plan', 'financials:pro', '--months', '0'], /months from 1 to 120/],
-      [['--plan', 'financials:pro', '--months', '121'], /months from 1 to 120/],
+      [
+        ['--plan', 'financials:pro', '--months', '0'],
+        /months must be a whole number from 1 to 120, got \d+/,
+      ],
+      [
+        ['--plan', 'financials:pro', '--months', '121'],
+        /months must be a whole number from 1 to 120, got \d+/,
+      ],
       [
         ['--plan', 'financials:pro', '--months', '1.5'],
         /--months must be a whole number, got "1\.5"/,
@@ -133,6 +139,7 @@ await t.test('list shows all subscriptions, or how to make the first', async (t)
     {
       subscription: made.subscription,
       email: 'buyer@example.org',
+      state: 'live',
       created_at: '2026-11-15T12:00:00Z',
       expires_at: '2026-12-15T12:00:00Z',
       cancelled_at: null,
@@ -175,7 +182,16 @@ await t.test("show prints this month's usage with limit and rest, and the tokens
     ],
   })
   t.same(Object.keys(shown.tokens[0] ?? {}), [
-    ...['id', 'subscription', 'hint', 'created_at', 'expires_at', 'revoked_at', 'last_used_at'],
+    ...[
+      'id',
+      'subscription',
+      'hint',
+      'state',
+      'created_at',
+      'expires_at',
+      'revoked_at',
+      'last_used_at',
+    ],
   ])
   const { stdout } = await das(['subscription', 'show', subscription], { isTerminal: true })
   t.match(stdout, /^financials +pro +500\u202f000 +120 +499\u202f880$/m)

@@ -182,7 +182,7 @@ await t.test('an invalid change is refused with the nearest name', async (t) => 
   const id = await sell(cli, 'financials:start')
   const mistakes = [
     [['extend', id, '--months', 'x'], '--months must be a whole number, got "x".'],
-    [['extend', id, '--months', '0'], 'Give a whole number of months from 1 to 120.'],
+    [['extend', id, '--months', '0'], 'The months must be a whole number from 1 to 120, got 0.'],
     [
       ['change', id],
       'Nothing to change. Use --plan DATASET:PLAN, --withdraw DATASET, --global-rows NUMBER, ' +
@@ -268,7 +268,7 @@ await t.test('change corrects the address and the language of later letters', as
   })
   t.match(await json(cli, 'subscription', 'show', id), { email: 'right@example.org' })
   for (const [wrong, message] of [
-    [['--email', 'a b@c'], 'Give one plain e-mail address of at most 254 characters.'],
+    [['--email', 'a b@c'], '"a b@c" is not one plain e-mail address of at most 254 characters.'],
     [['--language', 'de'], '--language must be en or ru, got "de".'],
   ] as const) {
     const { code, stderr } = await cli.das(['subscription', 'change', id, ...wrong])
