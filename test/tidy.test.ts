@@ -51,7 +51,7 @@ const weights: Readonly<Record<string, number>> = {
   engine: 12_278,
   'files of src itself': 2025,
   http: 3766,
-  lists: 1098,
+  lists: 1097,
   mcp: 2165,
   names: 1784,
   portal: 10_648,

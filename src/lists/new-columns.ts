@@ -5,7 +5,6 @@ import { sheetMax } from '../sheet/sheet-text.js'
 import { quoted } from '../text.js'
 import type { Answers } from './answers.js'
 import type { ListQuestion } from './ask-keys.js'
-
 import type { ListFile } from './open-list.js'
 import type { ListKeys } from './read-keys.js'
 
