@@ -82,7 +82,7 @@ export async function enrichList(
       })
       .catch(async (cause: unknown) => {
         await rm(`${target}.new`)
-        throw cause
+        throw withWay(cause, `${order.out}.part`, list.format === 'Excel' ? toCsv : '')
       })
     await rename(`${target}.new`, target)
     await rm(`${target}.part`)
@@ -124,14 +124,24 @@ async function askAll(
   try {
     await askKeys(question, keys, limit.max, answers, ask, report)
   } catch (cause) {
-    const { message } = cause as Error
-    const way = `What was paid is in ${part}: run the same command again to go on from there`
     const isOver = cause instanceof ServiceError && cause.code === 'row_quota_exceeded'
-    const when = isOver ? ', when rows are left or with a larger plan' : ''
-    const text = `${message} ${way}${when}.`
-    if (cause instanceof ServiceError) throw new ServiceError(cause.code, text)
-    throw new Error(text, { cause })
+    throw withWay(cause, part, isOver ? ', when rows are left or with a larger plan' : '')
   } finally {
     progress.end()
   }
+}
+
+/** For what a sheet can't hold. */
+const toCsv =
+  ', or save the list as CSV, rename that file to NAME.csv.part, and run the command for the CSV ' +
+  'with -o NAME.csv'
+
+/** The error, with where the paid answers are and how to go on. */
+function withWay(cause: unknown, part: string, end: string): Error {
+  const { message } = cause as Error
+  const way = `What was paid is in ${part}: run the same command again to go on from there`
+  const text = `${message} ${way}${end}.`
+  return cause instanceof ServiceError
+    ? new ServiceError(cause.code, text)
+    : new Error(text, { cause })
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, renameSync } from 'node:fs'
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 import t from 'tap'
 import type { StreamCell } from '../../../src/sheet/sheet-stream.js'
@@ -147,6 +147,28 @@ await t.test(
     t.equal((await enrich([...argv, 'name'])).code, 0)
   },
 )
+
+await t.test('what a sheet has no place for is paid, kept, and written as CSV', async (t) => {
+  const names = ['inn', ...Array.from({ length: 16_381 }, (_, at) => `c${at}`)]
+  write('years.xlsx', workbookOf([names.map(text), [text(second)]]))
+  const argv = ['--match', 'wide', '--select', 'revenue', '-o']
+  const full = await enrich(['years.xlsx', ...argv, 'years-out.xlsx'])
+  t.equal(full.code, 2)
+  t.match(
+    full.stderr,
+    /XLSX holds 16384 columns.*paid is in \S+years-out\.xlsx\.part.* as CSV, rename that file/,
+  )
+  t.notOk(existsSync(lists.path('years-out.xlsx')))
+  const before = await lists.charged()
+  renameSync(lists.path('years-out.xlsx.part'), lists.path('years-out.csv.part'))
+  write('years.csv', `${names.join(',')}\n${second}\n`)
+  t.equal((await enrich(['years.csv', ...argv, 'years-out.csv'])).code, 0)
+  t.match(
+    String(read('years-out.csv')),
+    /,revenue 2022,revenue 2023,_status\n.*,755\.5,755\.75,found/,
+  )
+  t.equal(await lists.charged(), before)
+})
 
 await t.test('rows of all move the rows below them; zeros become texts again', async (t) => {
   write(
