@@ -174,6 +174,9 @@ async function addPaths(
   const objects = commandObjects(parts, config.state, flags.json === true)
   const found = await readPaths(given, dirname(resolve(config.registry)), objects)
   await requireParquet(found.paths)
+  const own = found.paths.join('\n')
+  const twins = [...listed.keys()].filter((name) => listed.get(name)?.join('\n') === own)
+  if (twins.length > 0 && flags.name === undefined) throw alreadyAdded(twins)
   const context: DraftContext = {
     parts,
     path: config.registry,
@@ -181,12 +184,11 @@ async function addPaths(
     memoryLimitBytes: config.memoryLimit,
     objects,
   }
-  const own = found.paths.join('\n')
   const added: Added = {
     ...(await makeDraft(context, found, new Set(listed.keys()), flags)),
     registryPath: config.registry,
     base: linkBase(config, flags, parts.environment),
-    twins: [...listed.keys()].filter((name) => listed.get(name)?.join('\n') === own),
+    twins,
     found,
     imported,
     isWritten: flags.dryRun !== true,
@@ -198,6 +200,14 @@ async function addPaths(
     json: addedJson(added),
     lines: added.isWritten ? addedLines(parts, added) : dryLines(added),
   }
+}
+
+function alreadyAdded(names: readonly string[]): Error {
+  const datasets = names.map((name) => `"${name}"`).join(', ')
+  return badRequest(
+    `The registry lists these files as ${datasets}: a running server takes changed files by ` +
+      'itself. To list them a second time, give a --name.',
+  )
 }
 
 /** @throws bad_request for tables of other formats among the files of a folder or a glob */

@@ -83,7 +83,10 @@ await t.test('each form of path is written relative to the registry', async (t) 
     ['a glob that the shell expanded', whole, ['data/sales/*.parquet'], 'sales'],
     [
       'files of several folders',
-      [at('contracts.parquet'), at('contracts.parquet'), at('../data/contracts.parquet')],
+      [
+        ...[at('contracts.parquet'), at('contracts.parquet'), at('../data/contracts.parquet')],
+        ...['--name', 'contracts_2'],
+      ],
       ['data/contracts.parquet'],
       'contracts_2',
     ],
@@ -128,7 +131,8 @@ await t.test(
     t.equal(dictionary, 'else_1.columns.csv', 'beside the registry, which is ours')
     t.equal((await cli.das(['dataset', 'check', '--registry', registry])).code, 0)
     t.notMatch(readFileSync(registry, 'utf8'), 'relative to this file')
-    const file = await addJson(cli, [join(folder, 'a b.parquet'), '--registry', registry])
+    const again = [join(folder, 'a b.parquet'), '--name', 'again']
+    const file = await addJson(cli, [...again, '--registry', registry])
     t.same(file.files, [join(folder, 'a b.parquet').replace('[1]', '\\[1\\]')])
     t.same(file.same_files_as, ['else_1'])
   },
@@ -375,10 +379,10 @@ await t.test(
       t.notMatch(stderr, /registry\.yaml:\d/, 'no line number in a text that was not written')
       t.same(picture(cli), before)
     }
-    writeFileSync(join(folder, 'registry.yaml'), 'datasets: {a: {title: 5}}')
+    writeFileSync(join(folder, 'registry.yaml'), 'datasets:\n  a: { title: 5 }\n')
     const broken = await cli.das(['dataset', 'add', sales])
     t.equal(broken.code, 1)
-    t.match(broken.stderr, /^registry\.yaml:1:\d+: datasets\.a\.title/m)
+    t.match(broken.stderr, /^registry\.yaml:2:\d+: datasets\.a\.title/m)
   },
 )
 
@@ -402,12 +406,11 @@ await t.test('a file with damaged pages is refused', async (t) => {
 await t.test('a dry run prints the entry and changes no file', async (t) => {
   const cli = await buildCliFixture(t, page, files)
   const before = picture(cli)
-  const { code, stdout } = await cli.das([
-    'dataset',
-    'add',
-    join(cli.folder, 'data/contracts.parquet'),
-    '--dry-run',
-  ])
+  const argv = ['dataset', 'add', join(cli.folder, 'data/contracts.parquet'), '--dry-run']
+  const again = await cli.das(argv)
+  t.equal(again.code, 2)
+  t.match(again.stderr, /lists these files as "contracts": .* a second time, give a --name\.\n$/)
+  const { code, stdout } = await cli.das([...argv, '--name', 'contracts_2'])
   t.equal(code, 0)
   t.match(stdout, /^ {2}contracts_2:\n {4}title: Contracts\n {4}files: data\/contracts\.parquet #/)
   t.match(stdout, '\n# warning: dataset "contracts" already lists the same files\n')
