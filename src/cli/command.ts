@@ -80,11 +80,19 @@ export function addPrinted<
     const args = given.slice(0, -2) as unknown as Arguments
     if (flags.csv && flags.json) throw badRequest('Use --csv or --json, not both.')
     const config = readSettings(names, flags, parts.environment)
-    const { json, lines, csv = lines, failure } = await run(config, flags, ...args)
-    if (flags.json) printJson(parts, json)
-    else printLines(parts, ...(flags.csv ? csv : lines))
-    if (failure) throw failure
+    printResult(parts, flags, await run(config, flags, ...args))
   })
+}
+
+/** @throws the failure of a result, once it is printed */
+export function printResult(
+  parts: CliParts,
+  flags: Flags & { readonly csv?: boolean },
+  { json, lines, csv = lines, failure }: Result,
+): void {
+  if (flags.json) printJson(parts, json)
+  else printLines(parts, ...(flags.csv ? csv : lines))
+  if (failure) throw failure
 }
 
 /** Help on settings that have only an environment variable, because they are secret. */

@@ -44,17 +44,19 @@ export function addDatasetCheck(group: Command, parts: CliParts): void {
       'das dataset check financials --deep',
       'das dataset check --registry new/registry.yaml --json',
     ],
-    run: (config, flags, name: string | undefined) => check(parts, config, flags, name),
+    run: (config, flags, name: string | undefined) =>
+      checkDatasets(parts, config, flags, name === undefined ? null : [name]),
   })
 }
 
 type CheckConfig = Pick<Config, 'registry' | 'state' | 'memoryLimit'>
 
-async function check(
+/** Checks these datasets, or the whole registry with all of its datasets. */
+export async function checkDatasets(
   parts: CliParts,
   config: CheckConfig,
   flags: Flags,
-  name: string | undefined,
+  only: readonly string[] | null,
 ): Promise<Result> {
   const registry = await readRegistry(config.registry)
   const { warnings, portalWarnings } = registry
@@ -67,15 +69,14 @@ async function check(
     if (cause instanceof OutdatedState) return undefined
     throw cause
   })
-  const names = name === undefined ? [...registry.datasets.keys()] : [name]
+  const names = only ?? [...registry.datasets.keys()]
   const { examined, datasets } = await examineAll(parts, config, flags, registry, names)
   const context = { registry, sold, published: published ?? new Map(), datasets }
   const verdicts = examined.map((each) => ({
     ...checkDataset(each, context),
     version: each.dataset.version,
   }))
-  const missing =
-    name === undefined ? [...missingDatasetChecks(context), ...portalChecks(registry)] : []
+  const missing = only === null ? [...missingDatasetChecks(context), ...portalChecks(registry)] : []
   const all: readonly PrintedCheck[] = [...verdicts, ...missing]
   const refused = verdicts.filter(({ status }) => status === 'refused').length
   return {

@@ -9,6 +9,7 @@ import { badRequest } from '../../errors.js'
 import { listOf } from '../../registry/registry.js'
 import { readRegistryText, writeRegistry } from '../../registry/write-registry.js'
 import type { RegistryText } from '../../registry/write-registry.js'
+import { checkDatasets } from '../check/dataset-check.js'
 import { commandObjects } from '../progress.js'
 import type { Flags, Result } from '../command.js'
 import type { CliParts } from '../parts.js'
@@ -82,9 +83,9 @@ export async function addDataset(
   const imported: Imported[] = []
   try {
     const paths = await parquetPaths(parts, given, flags, config, imported)
-    if (imported.length > 0 && flags.dryRun === true) return importedOnly(imported, [])
+    if (imported.length > 0 && flags.dryRun === true) return importedOnly(imported, [], null)
     const users = imported.length === given.length ? usersOf(imported, listed) : []
-    if (users.length > 0) return await recordImported(parts, config, imported, users)
+    if (users.length > 0) return await recordImported(parts, config, flags, imported, users)
     return await addPaths(parts, paths, flags, { config, before, listed, imported })
   } catch (cause) {
     for (const { target, isReplaced } of imported) {
@@ -141,21 +142,22 @@ function usersOf(imported: readonly Imported[], listed: ListedFiles): readonly s
   )
 }
 
-/** Records the datasets whose Parquet files were written again from other files. */
+/** Records and checks the datasets whose Parquet files were written again from other files. */
 async function recordImported(
   parts: CliParts,
-  { state }: AddConfig,
+  config: AddConfig,
+  flags: AddFlags,
   imported: readonly Imported[],
   datasets: readonly string[],
 ): Promise<Result> {
   const details = { files: imported.map(({ file }) => shownPath(file)) }
-  await withStore(parts, state, async (store) => {
+  await withStore(parts, config.state, async (store) => {
     for (const subject of datasets) {
       const action = { action: 'dataset.imported', subject, details } as const
       await recordAction(store, { ...action, now: parts.clock.now() })
     }
   })
-  return importedOnly(imported, datasets)
+  return importedOnly(imported, datasets, await checkDatasets(parts, config, flags, datasets))
 }
 
 interface AddContext {

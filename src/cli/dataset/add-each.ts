@@ -50,9 +50,10 @@ export async function addEach(
     try {
       if (await isKnown(file, flags, config)) known.push(file)
       else {
-        const { json, lines } = await addDataset(parts, [file], flags, config)
-        added.push(json)
+        const { json, lines, failure } = await addDataset(parts, [file], flags, config)
         if (flags.json !== true) printLines(parts, ...lines, '')
+        if (failure) throw failure
+        added.push(json)
       }
     } catch (cause) {
       const { lines } = exitFailureOf(cause)

@@ -56,19 +56,32 @@ export function addedJson(added: Added) {
 }
 
 /**
- * The result if only Parquet files were written, or would be: `datasets` list them already.
+ * The result if only Parquet files were written, or would be: `datasets` list them already, and
+ * `check` is what `das dataset check` says of these.
  */
-export function importedOnly(imported: readonly Imported[], datasets: readonly string[]): Result {
-  const written = datasets.length > 0
+export function importedOnly(
+  imported: readonly Imported[],
+  datasets: readonly string[],
+  check: Result | null,
+): Result {
   const names = datasets.map((name) => `"${name}"`).join(', ')
   const lines = imported.map(({ target, table }) =>
-    written
+    check
       ? `Replaced ${basename(target)} of ${names}: ${table.rows} rows.`
       : `${basename(target)} would be written and added. No file was changed.`,
   )
+  const json = { written: check !== null, datasets, imported: imported.map(importedJson) }
+  if (!check) return { json, lines }
+  const { failure } = check
   return {
-    json: { written, datasets, imported: imported.map(importedJson) },
-    lines: written ? [...lines, 'A running server serves them within seconds.'] : lines,
+    json: { ...json, check: check.json },
+    lines: [
+      ...[...lines, '', ...check.lines, ''],
+      failure
+        ? 'A running server goes on with what it serves until that is corrected.'
+        : 'A running server serves them within seconds.',
+    ],
+    failure,
   }
 }
 

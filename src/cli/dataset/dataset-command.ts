@@ -3,10 +3,10 @@ import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { badRequest } from '../../errors.js'
 import { addDatasetCheck } from '../check/dataset-check.js'
-import { addCommand, addGroup, collect, readSettings } from '../command.js'
+import { addCommand, addGroup, collect, printResult, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
 import type { CliParts } from '../parts.js'
-import { printJson, printLines } from '../print.js'
+import { printLines } from '../print.js'
 import { addDataset, addSettings } from './add-dataset.js'
 import type { AddFlags } from './add-dataset.js'
 import { addEach } from './add-each.js'
@@ -53,9 +53,7 @@ function addDatasetAdd(group: Command, parts: CliParts): void {
       await addEach(parts, paths, flags, config)
       return
     }
-    const { json, lines } = await addDataset(parts, paths, flags, config)
-    if (flags.json) printJson(parts, json)
-    else printLines(parts, ...lines)
+    printResult(parts, flags, await addDataset(parts, paths, flags, config))
   })
 }
 

@@ -121,11 +121,45 @@ await t.test('--replace writes the Parquet of a changed file again', async (t) =
   const { code, stdout } = await cli.das([...again, '--replace'])
   t.equal(code, 0)
   t.match(stdout, 'Replaced sales.parquet of "sales": 3 rows.')
+  t.match(
+    stdout,
+    /\n\nsales: ok \(3 rows, 3 columns, 1 file\)\n(.*\n)+\nA running server serves them/,
+  )
   t.equal((await readCells(join(cli.folder, 'sales.parquet'))).rows.length, 3)
   t.equal(readFileSync(join(cli.folder, 'registry.yaml'), 'utf8'), registry)
   writeFileSync(path, 'inn;amount\n1\n')
   t.match(await cli.das([...again, '--replace']), { code: 1 })
   t.equal((await readCells(join(cli.folder, 'sales.parquet'))).rows.length, 3, 'the last good one')
+})
+
+await t.test('--replace says what keeps the new file from being served', async (t) => {
+  const cli = await start(t)
+  const path = join(cli.folder, 'sales.csv')
+  const again = ['dataset', 'add', path, '--yes', '--replace']
+  writeFileSync(path, sales)
+  t.match(await cli.das(again), { code: 0 })
+  writeFileSync(path, sales.replace('amount', 'Amount'))
+  const refused = await cli.das(again)
+  t.match(refused, { code: 1, stderr: "error: 1 of 1 datasets can't be served.\n" })
+  t.match(
+    refused.stdout,
+    /\nsales: refused\n {2}error: .* no column "amount"\. Did you mean "Amount"\?/,
+  )
+  t.match(
+    refused.stdout,
+    /\nA running server goes on with what it serves until that is corrected\.\n$/,
+  )
+  const json = await cli.das([...again, '--json'])
+  t.match({ ...json, stdout: '' }, { code: 1 })
+  t.match(JSON.parse(json.stdout), { written: true, check: [{ name: 'sales', status: 'refused' }] })
+  const folder = join(cli.folder, 'in')
+  mkdirSync(folder)
+  const each = ['dataset', 'add', folder, '--each', '--yes', '--replace']
+  writeFileSync(join(folder, 'goods.csv'), sales)
+  t.match(await cli.das(each), { code: 0 })
+  writeFileSync(join(folder, 'goods.csv'), sales.replace('amount', 'Amount'))
+  const failed = await cli.das(each)
+  t.match(failed, { code: 1, stdout: /\ngoods: refused\n/, stderr: /not added: goods\.csv/ })
 })
 
 await t.test('--each makes every file a dataset and continues after a bad one', async (t) => {
