@@ -109,5 +109,5 @@ await t.test('random questions have the same answer through both doors', async (
     },
   )
   await fc.assert(property, { numRuns: runs(80) })
-  t.ok(seen.answers > 15 && seen.rows > 15 && seen.refusals > 15, JSON.stringify(seen))
+  t.ok(seen.answers > 5 && seen.rows > 5 && seen.refusals > 5, JSON.stringify(seen))
 })

@@ -1,12 +1,10 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import { parse } from 'yaml'
 import type { Config } from '../../config.js'
 import { recordAction } from '../../control/audit.js'
 import type { ControlStore } from '../../control/store/store.js'
 import { badRequest } from '../../errors.js'
-import { listOf } from '../../registry/registry.js'
 import { readRegistryText, writeRegistry } from '../../registry/write-registry.js'
 import type { RegistryText } from '../../registry/write-registry.js'
 import { checkDatasets } from '../check/dataset-check.js'
@@ -24,8 +22,8 @@ import type { Draft } from './dataset-entry.js'
 import { freeName, requireName, titleOf } from './dataset-name.js'
 import { importTable, shownPath, tableAt, tableOptions } from './import-table.js'
 import type { ImportFlags, Imported } from './import-table.js'
-import { filesOf, readPaths } from './source-paths.js'
-import type { PathsRead } from './source-paths.js'
+import { listedFiles, readPaths } from './source-paths.js'
+import type { ListedFiles, PathsRead } from './source-paths.js'
 
 /** The options of `das dataset add` for one dataset. */
 export interface AddFlags extends Flags, ImportFlags {
@@ -59,9 +57,6 @@ const newRegistryText = `# The datasets of this service. Check them with \`das d
 # demo: { token: das_demo_opendata } # a public token, for datasets that have \`demo\` below
 `
 
-/** The datasets of a registry by name, each with the absolute paths of its files. */
-type ListedFiles = ReadonlyMap<string, readonly string[]>
-
 /**
  * Adds files as one dataset; those of other formats are written as Parquet first. If the dataset
  * can't be added, no file remains that was not there before.
@@ -93,24 +88,6 @@ export async function addDataset(
     }
     throw cause
   }
-}
-
-/** The files of each dataset in the registry; a registry with mistakes is read too. */
-export async function listedFiles({ text }: RegistryText, folder: string): Promise<ListedFiles> {
-  const listed = new Map<string, readonly string[]>()
-  let content: unknown = null
-  try {
-    content = parse(text ?? '', { logLevel: 'silent' })
-  } catch {
-    // `openDraft` reports the mistake with its line.
-    return listed
-  }
-  const { datasets } = (content ?? {}) as { readonly datasets?: unknown }
-  for (const [name, entry] of Object.entries(datasets ?? {})) {
-    const { files } = (entry ?? {}) as { readonly files?: string | readonly string[] }
-    listed.set(name, await filesOf(folder, listOf(files)))
-  }
-  return listed
 }
 
 /** The given paths, each table of another format by its Parquet file, which is written now. */

@@ -7,10 +7,10 @@ import { tableFileOf } from '../../versions/tables/table-file.js'
 import { exitFailureOf } from '../exit-failure.js'
 import type { CliParts } from '../parts.js'
 import { amountOf, printJson, printLines } from '../print.js'
-import { addDataset, listedFiles } from './add-dataset.js'
+import { addDataset } from './add-dataset.js'
 import type { AddConfig, AddFlags } from './add-dataset.js'
 import { shownPath } from './import-table.js'
-import { fileEnding } from './source-paths.js'
+import { fileEnding, listedFiles } from './source-paths.js'
 
 interface Failed {
   readonly file: string

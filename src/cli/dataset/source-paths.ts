@@ -1,7 +1,10 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { glob, isDynamicPattern } from 'tinyglobby'
+import { parse } from 'yaml'
 import { badRequest } from '../../errors.js'
+import { listOf } from '../../registry/registry.js'
+import type { RegistryText } from '../../registry/write-registry.js'
 import { escapePattern, expandPattern, splitPattern } from '../../versions/files/expand-pattern.js'
 import type { ObjectSource } from '../../versions/objects/object-files.js'
 import { isObjectUrl } from '../../versions/objects/object-pattern.js'
@@ -21,6 +24,9 @@ export interface PathsRead {
   /** The paths are all Parquet files of one folder. */
   readonly isWhole: boolean
 }
+
+/** The datasets of a registry by name, each with the absolute paths of its files. */
+export type ListedFiles = ReadonlyMap<string, readonly string[]>
 
 interface Named {
   readonly kind: 'file' | 'pattern'
@@ -184,4 +190,22 @@ function calledOf(named: readonly Named[]): string {
   const shared = stems.length === named.length ? [commonStart(stems)] : []
   const specific = shared.filter((text) => text.length > 1)
   return specificText([...specific, basename(folder), basename(dirname(folder))])
+}
+
+/** The files of each dataset in the registry; a registry with mistakes is read too. */
+export async function listedFiles({ text }: RegistryText, folder: string): Promise<ListedFiles> {
+  const listed = new Map<string, readonly string[]>()
+  let content: unknown = null
+  try {
+    content = parse(text ?? '', { logLevel: 'silent' })
+  } catch {
+    // `openDraft` reports the mistake with its line.
+    return listed
+  }
+  const { datasets } = (content ?? {}) as { readonly datasets?: unknown }
+  for (const [name, entry] of Object.entries(datasets ?? {})) {
+    const { files } = (entry ?? {}) as { readonly files?: string | readonly string[] }
+    listed.set(name, await filesOf(folder, listOf(files)))
+  }
+  return listed
 }
