@@ -68,7 +68,7 @@ export async function readPaths(
 }
 
 /** The absolute paths of all files on the disk that match the registry's patterns. */
-export async function filesOf(
+async function filesOf(
   folder: string,
   patterns: readonly string[],
 ): Promise<readonly string[]> {
