@@ -68,10 +68,7 @@ export async function readPaths(
 }
 
 /** The absolute paths of all files on the disk that match the registry's patterns. */
-async function filesOf(
-  folder: string,
-  patterns: readonly string[],
-): Promise<readonly string[]> {
+async function filesOf(folder: string, patterns: readonly string[]): Promise<readonly string[]> {
   const found = new Set<string>()
   for (const pattern of patterns) {
     if (isObjectUrl(pattern)) continue
