@@ -134,6 +134,20 @@ await t.test('the demo token has 30 requests a minute by default', (t) => {
   t.end()
 })
 
+await t.test('a number with commas in braces is reported as such', (t) => {
+  for (const number of ['10,000', '10,500']) {
+    const plan = `{rows_per_month: ${number}, history: all, price_rub: 0}`
+    const problems = problemsOf(
+      `datasets:\n  things:\n    title: x\n    files: x\n    history: year\n    plans: {pro: ${plan}}`,
+    )
+    t.match(problems, [
+      /plans\.pro\.\d+: unknown key\. A comma ends a value: write 10000, not 10,000\.$/,
+    ])
+    t.equal(problems.length, 1)
+  }
+  t.end()
+})
+
 await t.test('an unknown key is reported with its location and the nearest known key', (t) => {
   const cases: readonly (readonly [text: string, problem: string])[] = [
     ['dataset: {}\ndatasets: {}', '1:1: dataset: unknown key. Did you mean "datasets"?'],
@@ -310,6 +324,14 @@ await t.test('a registry that is not an object, or lacks a key, is rejected', (t
   t.same(problemsOf('datasets:\n  things: 5'), [
     'registry.yaml:2:3: datasets.things: must be a dataset, got 5.',
   ])
+  for (const [text, problem] of [
+    ['datasets:', '1:1: datasets: must be a map of datasets by name'],
+    ['datasets:\n  things:', '2:3: datasets.things: must be a dataset'],
+    ['shop:\ndatasets: {}', '1:1: shop: must be an object {free, paid, terms, contact, payment}'],
+  ] as const) {
+    const hint = 'got nothing: indent its keys more than its name.'
+    t.same(problemsOf(text), [`registry.yaml:${problem}, ${hint}`])
+  }
   t.same(problemsOf('datasets:\n  things: {}'), [
     'registry.yaml:2:3: datasets.things.files: is missing.',
     'registry.yaml:2:3: datasets.things.title: is missing.',
