@@ -56,7 +56,7 @@ const weights: Readonly<Record<string, number>> = {
   names: 1784,
   portal: 10_648,
   query: 4026,
-  registry: 2332,
+  registry: 2340,
   sales: 10_029,
   service: 4628,
   sheet: 509,

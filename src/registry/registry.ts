@@ -16,6 +16,7 @@ import { shapeProblems } from './shape.js'
 import type { ShapeProblem } from './shape.js'
 import { shopProblems, shopSettings } from './shop-schema.js'
 import type { ShopSettings } from './shop-schema.js'
+import { shapeMistakeText } from './yaml-mistakes.js'
 
 /** The limits and the price of a month of access. */
 export interface Plan {
@@ -95,9 +96,9 @@ export function parseRegistry(text: string, path: string): Registry {
     ...promptProblems(content),
     ...shopProblems(content),
   ]
-  const linesOf = (each: readonly ShapeProblem[]) =>
-    each
-      .map(({ path: at, name, message }) => `${yaml.locate(at)}: ${name}: ${message}`)
+  const linesOf = (found: readonly ShapeProblem[]) =>
+    found
+      .map((each) => `${yaml.locate(each.path)}: ${each.name}: ${shapeMistakeText(each)}`)
       .sort(byLocation.compare)
   if (problems.length > 0) throw new RegistryError(linesOf(problems))
   // There is no problem, so the content has the schema's shape.

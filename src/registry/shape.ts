@@ -71,7 +71,7 @@ export function shapeProblems(
     }
   }
   const problems = withoutEchoes(withoutOtherChoices([...found.values()], schema as SchemaNode))
-  return problems.map((problem) => withValue(problem, value, schema as SchemaNode))
+  return problems.map((problem) => withValue(problem, value))
 }
 
 /** Drops "is not one of the choices" for an object if a problem inside it says more. */
@@ -104,15 +104,12 @@ function withoutEchoes(problems: readonly ShapeProblem[]): readonly ShapeProblem
 }
 
 /** Adds a wrong scalar to its message: `must be a column name, got 5.` */
-function withValue(problem: ShapeProblem, root: unknown, schema: SchemaNode): ShapeProblem {
+function withValue(problem: ShapeProblem, root: unknown): ShapeProblem {
   const { path, message } = problem
   if (!message.startsWith('must be ') || path.at(-1) === secretKey) return problem
   const value = path.reduce((part: unknown, key) => recordOf(part)[key], root)
   if (typeof value === 'object' && value !== null) return problem
-  const { properties, patternProperties } = schemaAt(schema, path) ?? {}
-  const isEmpty = value === null && (properties ?? patternProperties)
-  const nothing = 'nothing: indent its keys more than its name'
-  const shown = isEmpty ? nothing : typeof value === 'string' ? quoted(value) : String(value)
+  const shown = typeof value === 'string' ? quoted(value) : String(value)
   return { ...problem, message: `${message.slice(0, -1)}, got ${shown}.` }
 }
 
@@ -128,9 +125,6 @@ function rawErrors(schema: TSchema, value: unknown, errorsMax: number) {
 }
 
 function unknownKey(schema: SchemaNode, path: readonly string[]): string {
-  if (/^\d{1,3}$/.test(path.at(-1) ?? '')) {
-    return `${unknownKeyText} A comma ends a value: write 10000, not 10,000.`
-  }
   const parent = schemaAt(schema, path.slice(0, -1))
   const choices = [parent, ...(parent?.anyOf ?? [])]
   const known = choices.flatMap((choice) => Object.keys(choice?.properties ?? {}))

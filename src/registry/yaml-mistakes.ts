@@ -1,5 +1,7 @@
 import type { ErrorCode } from 'yaml'
 import { quoted } from '../text.js'
+import { unknownKeyText } from './shape.js'
+import type { ShapeProblem } from './shape.js'
 
 /** An error of the parser, as the parser reports it. */
 interface YamlMistake {
@@ -36,6 +38,17 @@ export function brokenAliasText(message: string): string {
   return message.startsWith('Unresolved alias')
     ? 'A value that begins with * is an alias in YAML. Put a text such as "*.parquet" into quotes'
     : message
+}
+
+const nothingText =
+  'got nothing: write its value after the colon, or its keys below, indented more.'
+const commaText = 'A comma ends a value in braces: write 10000, not 10,000.'
+
+/** A mistake in the shape of a registry, in words of YAML: an empty value, a number with commas. */
+export function shapeMistakeText({ path, message }: ShapeProblem): string {
+  const isNumber = /^\d{1,3}$/.test(path.at(-1) ?? '')
+  if (isNumber) return message === unknownKeyText ? `${message} ${commaText}` : message
+  return message.replace(/got null\.$/, nothingText)
 }
 
 /** The key at the begin of a text, without its quotes. */

@@ -10,7 +10,11 @@ await t.test('mistakes of the portal have their line, and say what is right', (t
   const mistakes: readonly (readonly [portal: string, message: string])[] = [
     ['{titel: x}', 'portal.titel: unknown key. Did you mean "title"?'],
     ['{color: red}', 'portal.color: must be a colour, quoted: "#2349b8", got "red".'],
-    ['{color: #8a1f5c\n}', 'portal.color: must be a colour, quoted: "#2349b8", got null.'],
+    [
+      '{color: #8a1f5c\n}',
+      'portal.color: must be a colour, quoted: "#2349b8", ' +
+        'got nothing: write its value after the colon, or its keys below, indented more.',
+    ],
     ['{logo: logo.png}', 'portal.logo: must be the path of an SVG file, got "logo.png".'],
     ['{owners: []}', 'portal.owners: must be a list of e-mail addresses.'],
     ['{owners: [me]}', 'portal.owners.0: must be an e-mail address, got "me".'],

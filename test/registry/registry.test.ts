@@ -141,7 +141,7 @@ await t.test('a number with commas in braces is reported as such', (t) => {
       `datasets:\n  things:\n    title: x\n    files: x\n    history: year\n    plans: {pro: ${plan}}`,
     )
     t.match(problems, [
-      /plans\.pro\.\d+: unknown key\. A comma ends a value: write 10000, not 10,000\.$/,
+      /plans\.pro\.\d+: unknown key\. A comma ends a value in braces: write 10000, not 10,000\.$/,
     ])
     t.equal(problems.length, 1)
   }
@@ -329,7 +329,7 @@ await t.test('a registry that is not an object, or lacks a key, is rejected', (t
     ['datasets:\n  things:', '2:3: datasets.things: must be a dataset'],
     ['shop:\ndatasets: {}', '1:1: shop: must be an object {free, paid, terms, contact, payment}'],
   ] as const) {
-    const hint = 'got nothing: indent its keys more than its name.'
+    const hint = 'got nothing: write its value after the colon, or its keys below, indented more.'
     t.same(problemsOf(text), [`registry.yaml:${problem}, ${hint}`])
   }
   t.same(problemsOf('datasets:\n  things: {}'), [
