@@ -62,8 +62,10 @@ export async function changeOwners(world: World): Promise<string> {
     if (status === 303) world.owners.splice(world.owners.indexOf(session), 1)
     return `${session.email} signs out → ${status}`
   }
-  world.ownerNames = world.ownerNames.length > 1 ? ownerNames.slice(0, 1) : ownerNames
-  writeFileSync(join(world.house.folder, 'registry.yaml'), registryText(world.ownerNames))
+  const names = world.ownerNames.length > 1 ? ownerNames.slice(0, 1) : ownerNames
+  writeFileSync(join(world.house.folder, 'registry.yaml'), registryText(names))
+  // After a kill before the write, the owners are who they were.
+  world.ownerNames = names
   await world.house.reload()
   return `owners are ${world.ownerNames.join(', ')}`
 }
