@@ -45,7 +45,7 @@ const weights: Readonly<Record<string, number>> = {
   access: 967,
   app: 2975,
   catalog: 2377,
-  cli: 8670,
+  cli: 8694,
   columns: 1883,
   control: 8619,
   engine: 12_278,

@@ -15,7 +15,7 @@ import { linkBase } from '../server-address.js'
 import { withStore } from '../state.js'
 import { addedJson, addedLines, dryLines, importedOnly } from './dataset-added.js'
 import type { Added } from './dataset-added.js'
-import { guess, openDraft, servable, textWith, verdict } from './dataset-draft.js'
+import { guess, openDraft, requireOneTable, servable, textWith, verdict } from './dataset-draft.js'
 import type { DraftContext, Guess } from './dataset-draft.js'
 import { withDictionary } from './dataset-entry.js'
 import type { Draft } from './dataset-entry.js'
@@ -209,6 +209,7 @@ async function makeDraft(
   flags: AddFlags,
 ): Promise<Pick<Added, 'draft' | 'version' | 'findings' | 'hasDictionary'>> {
   const first = await servable(context, bareDraft(found, taken, flags), found.paths)
+  requireOneTable(first.version)
   const guessed = await guess(context, first.version, givenColumns(flags))
   const draft = { ...first.draft, ...guessed }
   const path = flags.dictionary ? join(found.folder, `${draft.name}.columns.csv`) : null

@@ -2,10 +2,12 @@ import { openCatalog } from '../../catalog.js'
 import { DeliveryReview } from '../../catalog/delivery-review.js'
 import type { Dataset } from '../../catalog/dataset.js'
 import type { Column } from '../../columns/column.js'
+import { badRequest } from '../../errors.js'
 import { reservedNames } from '../../registry/column-names.js'
 import { withDatasetEntry } from '../../registry/registry-edit.js'
 import { RegistryError, parseRegistry } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
+import { filesOf } from '../../versions/compare-versions.js'
 import type { ObjectSource } from '../../versions/objects/object-files.js'
 import { FileError } from '../../versions/opener.js'
 import type { WithSample } from '../../versions/sample.js'
@@ -88,6 +90,27 @@ export async function servable(
   const other = { ...draft, renamed }
   return { draft: other, version: (await openDraft(context, other)).version }
 }
+
+/**
+ * A file that shares no column with the others is hardly a part of one table: rows would be half
+ * empty.
+ * @throws bad_request that names two such files
+ */
+export function requireOneTable(version: Version): void {
+  const layouts = [...new Map(filesOf(version).map((file) => [file.layout, file])).values()]
+  const names = layouts.map(({ types }) => new Set([...types.keys()].map(lowerCase)))
+  const place = names.findIndex((own) =>
+    names.every((other) => other === own || ![...own].some((name) => other.has(name))),
+  )
+  const [file, other] = [layouts[place], layouts[place === 0 ? 1 : 0]]
+  if (!file || !other) return
+  throw badRequest(
+    `${file.name} has no column of ${other.name}: as one dataset, their rows would be half ` +
+      'empty. Add them one by one, or with --each.',
+  )
+}
+
+const lowerCase = (name: string) => name.toLowerCase()
 
 /** The key and the history column, given by the owner or guessed from the files. */
 export type Guess = Pick<Draft, 'key' | 'history'>

@@ -348,6 +348,9 @@ await t.test(
       ...files,
       'data/mixed/a.parquet': 'SELECT 1 AS id',
       'data/mixed/b.parquet': "SELECT 'x' AS id",
+      'data/apart/people.parquet': "SELECT 'Ann' AS name, 41 AS age",
+      'data/apart/more.parquet': "SELECT 'Bob' AS name, 'Rome' AS city",
+      'data/apart/points.parquet': 'SELECT 1.5 AS x, 2.5 AS y',
     })
     const { folder } = cli
     writeFileSync(join(folder, 'data', 'half.parquet'), 'PAR1 and no more')
@@ -361,6 +364,11 @@ await t.test(
         /"half" can't be served, so nothing was written:\n {2}data\/half\.parquet is not a whole Parquet file/,
       ],
       [[join(folder, 'data/mixed')], 1, /\n {2}.*"id"/],
+      [
+        [join(folder, 'data/apart')],
+        2,
+        /points\.parquet has no column of \S+more\.parquet: .* one by one/,
+      ],
       [[join(folder, 'data/none.parquet')], 2, /none\.parquet does not exist\.\n$/],
       [[join(folder, 'data/*.csv5')], 2, /\*\.csv5 matches no file\.\n$/],
       [[join(folder, 'var')], 2, /var does not exist\.\n$/],
