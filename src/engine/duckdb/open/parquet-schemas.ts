@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { mapLeaves, noType } from '../../../columns/data-type.js'
+import { leavesOf, mapLeaves, noType, typeText } from '../../../columns/data-type.js'
 import type { DataType } from '../../../columns/data-type.js'
 import { quoted } from '../../../text.js'
 import { FileError } from '../../../versions/opener.js'
@@ -8,6 +8,7 @@ import { bindPaths, boundFilesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 import { identifier } from '../../sql/quote.js'
 import { checkRanges } from './check-ranges.js'
+import { checkTimes } from './check-times.js'
 import type { FileGroup } from './file-group.js'
 import { isCut, markColumns, readTexts, readWriters } from './mark-columns.js'
 import { dataTypeOf } from './parquet-columns.js'
@@ -38,6 +39,7 @@ export async function groupFiles(
   for (const group of groups.values()) {
     const layout = await readLayout(connection, run, group)
     await checkRanges(run, layout)
+    if (layout.columns.some(hasTimes)) for (const path of group) await checkTimes(path)
     grouped.push(...(await byWriter(run, layout)))
   }
   return grouped
@@ -69,6 +71,10 @@ async function byWriter(
     marked.push({ files: group, columns: await markColumns(run, paths, columns, writer) })
   }
   return marked
+}
+
+function hasTimes({ type }: FileColumn): boolean {
+  return leavesOf(type).some((leaf) => /^TIME(_NS| WITH TIME ZONE)?$/.test(typeText(leaf)))
 }
 
 /** A hash of everything that determines the types in which DuckDB reads a file's columns. */
