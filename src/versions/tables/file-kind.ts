@@ -33,6 +33,9 @@ export const kindBytes = 4096
 /** What a file is and what to do with it, if its first bytes tell; null for any other. */
 export function kindOfFile(head: Uint8Array): string | null {
   const text = Buffer.from(head.subarray(0, kindBytes)).toString('latin1')
-  const [, what, way] = kinds.find(([begin]) => begin.test(text)) ?? []
+  // In UTF-16, letters of ASCII have a zero byte beside them.
+  const isWide = /^(\xff\xfe|\xfe\xff|<\0|\0<)/.test(text)
+  const begins = isWide ? text.replace(/^(\xff\xfe|\xfe\xff)|\0/g, '') : text
+  const [, what, way] = kinds.find(([begin]) => begin.test(begins)) ?? []
   return what === undefined ? null : `is ${what}; ${way}`
 }

@@ -212,6 +212,9 @@ await t.test('a file of another kind is told by its first bytes', async (t) => {
     ['BZh91AY&SY', /is packed; unpack it/],
     ['%PDF-1.7\n', /is a PDF/],
     ['<TABLE border=1>', /is a web page/],
+    [Buffer.from('\ufeff<?xml version="1.0"?><a/>', 'utf16le'), /is an XML file/],
+    [Buffer.from('<?xml version="1.0"?><a/>', 'utf16le'), /is an XML file/],
+    [Buffer.from('\ufeff<html><table>', 'utf16le').swap16(), /is a web page/],
   ]
   for (const [content, said] of kinds) {
     for (const name of ['a.csv', 'a.json', 'a.tsv']) {
