@@ -87,6 +87,11 @@ export function filesOf({ files, table }: Version): readonly DataFile[] {
   return table ? [] : files
 }
 
+/** One file of each layout. */
+export function layoutsOf(version: Version): readonly DataFile[] {
+  return [...new Map(filesOf(version).map((file) => [file.layout, file])).values()]
+}
+
 /**
  * Columns that the next version lacks. Those that the registry hides or renames don't count: the
  * owner decided so.

@@ -1,7 +1,7 @@
 import { historyText, isAhead, newestPossible, yearOf } from '../columns/history-value.js'
 import type { Column } from '../columns/column.js'
 import { listed, many, quoted } from '../text.js'
-import { filesOf } from './compare-versions.js'
+import { filesOf, layoutsOf } from './compare-versions.js'
 import type { RowFacts } from './count-rows.js'
 import type { ColumnMark } from './opener.js'
 import { oldestHistory } from './version.js'
@@ -122,11 +122,11 @@ const marked = {
 } as const
 
 function markWarnings(version: Version): readonly VersionWarning[] {
-  const files = new Map(filesOf(version).map((file) => [file.layout, file]))
+  const layouts = layoutsOf(version)
   return Object.entries(marked).flatMap(([mark, { code, text }]): VersionWarning[] => {
     const found = version.columns.filter(({ hidden, source }) => {
       const isMarked = ({ marks }: DataFile) => marks.get(source)?.includes(mark as ColumnMark)
-      return !hidden && [...files.values()].some(isMarked)
+      return !hidden && layouts.some(isMarked)
     })
     if (found.length === 0) return []
     return [{ code, message: text(listed(found.map(({ name }) => quoted(name)))) }]

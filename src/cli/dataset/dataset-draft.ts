@@ -7,11 +7,11 @@ import { reservedNames } from '../../registry/column-names.js'
 import { withDatasetEntry } from '../../registry/registry-edit.js'
 import { RegistryError, parseRegistry } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
-import { filesOf } from '../../versions/compare-versions.js'
+import { layoutsOf } from '../../versions/compare-versions.js'
 import type { ObjectSource } from '../../versions/objects/object-files.js'
 import { FileError } from '../../versions/opener.js'
 import type { WithSample } from '../../versions/sample.js'
-import type { Version } from '../../versions/version.js'
+import type { DataFile, Version } from '../../versions/version.js'
 import { checkDataset } from '../check/dataset-verdict.js'
 import { examineDataset } from '../check/examine-dataset.js'
 import type { Finding } from '../check/finding-table.js'
@@ -97,20 +97,22 @@ export async function servable(
  * @throws bad_request that names two such files
  */
 export function requireOneTable(version: Version): void {
-  const layouts = [...new Map(filesOf(version).map((file) => [file.layout, file])).values()]
-  const names = layouts.map(({ types }) => new Set([...types.keys()].map(lowerCase)))
-  const place = names.findIndex((own) =>
-    names.every((other) => other === own || ![...own].some((name) => other.has(name))),
+  const layouts = layoutsOf(version)
+  const apart = layouts.find((file) =>
+    layouts.every((other) => other === file || !sharesColumn(file, other)),
   )
-  const [file, other] = [layouts[place], layouts[place === 0 ? 1 : 0]]
-  if (!file || !other) return
+  const other = layouts.find((each) => each !== apart)
+  if (!apart || !other) return
   throw badRequest(
-    `${file.name} has no column of ${other.name}: as one dataset, their rows would be half ` +
+    `${apart.name} has no column of ${other.name}: as one dataset, their rows would be half ` +
       'empty. Add them one by one, or with --each.',
   )
 }
 
-const lowerCase = (name: string) => name.toLowerCase()
+function sharesColumn(file: DataFile, other: DataFile): boolean {
+  const names = new Set([...file.types.keys()].map((name) => name.toLowerCase()))
+  return [...other.types.keys()].some((name) => names.has(name.toLowerCase()))
+}
 
 /** The key and the history column, given by the owner or guessed from the files. */
 export type Guess = Pick<Draft, 'key' | 'history'>
