@@ -1,14 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { writeParquet } from '../../support/world.js'
-import { openFiles, openOne, patch } from '../fixtures/open-file.js'
-
-/** The eight bytes of a whole number, as PLAIN pages and statistics hold it. */
-function int64(value: bigint): string {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigInt64LE(value)
-  return bytes.toString('latin1')
-}
+import { int64, openFiles, openOne, patch } from '../fixtures/open-file.js'
 
 const plain = ', COMPRESSION uncompressed, DICTIONARY_SIZE_LIMIT 1'
 

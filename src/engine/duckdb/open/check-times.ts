@@ -1,6 +1,10 @@
 import { open } from 'node:fs/promises'
+import { leavesOf, typeText } from '../../../columns/data-type.js'
 import { quoted } from '../../../text.js'
 import { FileError } from '../../../versions/opener.js'
+import type { FileColumn } from '../../../versions/opener.js'
+import { zonedTime } from '../encode/encode-scalar.js'
+import type { FileGroup } from './file-group.js'
 import { ThriftReader } from './thrift.js'
 import type { ThriftFields, ThriftValue } from './thrift.js'
 
@@ -17,6 +21,7 @@ const metadata = { path: 3, statistics: 12 } as const
 /** The largest and smallest value, in the old order and in the one of the type. */
 const ends = [1, 2, 5, 6]
 
+const timeTypes = ['TIME', 'TIME_NS', zonedTime]
 const dayMs = 86_400_000n
 const endingBytes = 8
 
@@ -26,8 +31,16 @@ const endingBytes = 8
  * `parquet_metadata`.
  * @throws FileError for the first column
  */
-export async function checkTimes(path: string): Promise<void> {
-  const footer = await readFooter(path)
+export async function checkTimes({ files, columns }: FileGroup): Promise<void> {
+  if (!columns.some(hasTimes)) return
+  for (const { path } of files) checkFooter(await readFooter(path), path)
+}
+
+function hasTimes({ type }: FileColumn): boolean {
+  return leavesOf(type).some((leaf) => timeTypes.includes(typeText(leaf)))
+}
+
+function checkFooter(footer: Buffer, path: string): void {
   const reader = new ThriftReader(footer)
   let days: readonly (bigint | null)[] = []
   let group = 0
@@ -53,9 +66,7 @@ async function readFooter(path: string): Promise<Buffer> {
     const { size } = await file.stat()
     const ending = await file.read(Buffer.alloc(endingBytes), 0, endingBytes, size - endingBytes)
     const bytes = ending.buffer.readUInt32LE()
-    const start = size - endingBytes - bytes
-    if (start < 0) throw new RangeError('the footer is cut')
-    return (await file.read(Buffer.alloc(bytes), 0, bytes, start)).buffer
+    return (await file.read(Buffer.alloc(bytes), 0, bytes, size - endingBytes - bytes)).buffer
   } finally {
     await file.close()
   }

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { leavesOf, mapLeaves, noType, typeText } from '../../../columns/data-type.js'
+import { mapLeaves, noType } from '../../../columns/data-type.js'
 import type { DataType } from '../../../columns/data-type.js'
 import { quoted } from '../../../text.js'
 import { FileError } from '../../../versions/opener.js'
@@ -39,7 +39,7 @@ export async function groupFiles(
   for (const group of groups.values()) {
     const layout = await readLayout(connection, run, group)
     await checkRanges(run, layout)
-    if (layout.columns.some(hasTimes)) for (const path of group) await checkTimes(path)
+    await checkTimes(layout)
     grouped.push(...(await byWriter(run, layout)))
   }
   return grouped
@@ -71,10 +71,6 @@ async function byWriter(
     marked.push({ files: group, columns: await markColumns(run, paths, columns, writer) })
   }
   return marked
-}
-
-function hasTimes({ type }: FileColumn): boolean {
-  return leavesOf(type).some((leaf) => /^TIME(_NS| WITH TIME ZONE)?$/.test(typeText(leaf)))
 }
 
 /** A hash of everything that determines the types in which DuckDB reads a file's columns. */

@@ -32,11 +32,12 @@ export class ThriftReader {
   *values(): Generator<ThriftValue, void> {
     const head = this.#byte()
     const length = head >> 4 === 0x0f ? Number(this.#digits()) : head >> 4
-    for (let at = 0; at < length; at += 1) {
-      // A truth value in a list has a byte of its own.
-      const isTruth = (head & 0x0f) <= type.no
-      yield isTruth ? this.#byte() === type.yes : this.#value(head & 0x0f)
-    }
+    for (let at = 0; at < length; at += 1) yield this.#element(head & 0x0f)
+  }
+
+  /** A value of a list or map, where a truth value has a byte of its own. */
+  #element(kind: number): ThriftValue {
+    return kind <= type.no ? this.#byte() === type.yes : this.#value(kind)
   }
 
   #value(kind: number): ThriftValue {
@@ -49,10 +50,11 @@ export class ThriftReader {
     if (kind !== type.map) return this.fields()
     const pairs = Number(this.#digits())
     const kinds = pairs === 0 ? 0 : this.#byte()
-    return Array.from({ length: pairs }, () => [
-      this.#value(kinds >> 4),
-      this.#value(kinds & 0x0f),
-    ]).flat()
+    const values: ThriftValue[] = []
+    for (let pair = 0; pair < pairs; pair += 1) {
+      values.push(this.#element(kinds >> 4), this.#element(kinds & 0x0f))
+    }
+    return values
   }
 
   #byte(): number {
